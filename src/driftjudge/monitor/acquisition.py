@@ -1,0 +1,117 @@
+"""When to ask the strong judge: every rule gives a probability pi that is fixed before the label is known.
+
+The paper names seven ways to spend the budget and gives a sentence for most. How each was pinned down here:
+
+uniform      pi = tau.
+stratified   every stratum gets the same expected number of labels: pi = tau (1/K) / share_t, where share_t is the
+             stratum's share of the stream so far.
+bandit       half of the budget uniform, half following the evidence as Hedge with learning rate 1 does: stratum t gets
+             the weight W_t / sum W, W_t its largest wealth; pi = tau (1/2 + 1/2 (W_t / sum W) / share_t).
+escalation   equation 2: pi = pi_0 + (1 - pi_0) clip(W_t / threshold, 0, 1).
+boundary     (D2) pi rises from pi_0 at mu = 1 to 1 at mu <= q0, linearly, and the most urgent rubric decides. The one
+             rule that looks at this item's mu, so its bets are capped over every mu (`highest_observation_on_ramp`).
+growth       (D3) the growth a bet at the cap would make if the strong judge agreed with the cheap one's past mean in
+             this cell: g = max_r log(1 + lambda_max (m - mean mu))+, pi = pi_0 + (1 - pi_0) min(g, 1). It reads
+             exactly 0 when the cheap judge overrates every bar, as in the paper.
+full         pi = 1.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from driftjudge.monitor.layout import BAR, NULL, SEEN, SUM_CHEAP, WEALTH
+from driftjudge.stats._jit import kernel
+from driftjudge.stats.prediction import highest_observation, observation_cap
+
+RULES = ("uniform", "stratified", "bandit", "escalation", "boundary", "growth", "full")
+UNIFORM, STRATIFIED, BANDIT, ESCALATION, BOUNDARY, GROWTH, FULL = range(7)
+
+
+@kernel
+def acquisition_probability(
+    rule: int,
+    budget: float,
+    t: int,
+    cheap: NDArray[np.float64],
+    cells: NDArray[np.float64],
+    strata: NDArray[np.float64],
+    wealth_at_alarm: float,
+) -> float:
+    """pi for an item of stratum t, from the past and (boundary rule only) its cheap scores.
+
+    `wealth_at_alarm` is the wealth one cell alone needs to raise the alarm.
+    """
+    rubrics = len(cheap)
+    if rule == UNIFORM:
+        return budget
+    if rule == FULL:
+        return 1.0
+    if rule == STRATIFIED:
+        return min(1.0, budget / (len(strata) * _share(strata, t)))
+    if rule == BANDIT:
+        return min(1.0, budget * (0.5 + 0.5 * _leader_weight(cells, rubrics, t) / _share(strata, t)))
+    urgency = 0.0
+    if rule == ESCALATION:
+        urgency = min(_largest_wealth(cells, rubrics, t) / wealth_at_alarm, 1.0)
+    elif rule == BOUNDARY:
+        urgency = _nearness(cheap, cells, t)
+    else:
+        urgency = _predicted_growth(budget, cells, rubrics, t, strata[t, SEEN])
+    return budget + (1.0 - budget) * urgency
+
+
+@kernel
+def _share(strata: NDArray[np.float64], t: int) -> float:
+    """Share of the stream that fell into stratum t, starting from equal shares."""
+    total = 0.0
+    for other in range(len(strata)):
+        total += strata[other, SEEN]
+    return (strata[t, SEEN] + 1.0) / (total + len(strata))
+
+
+@kernel
+def _largest_wealth(cells: NDArray[np.float64], rubrics: int, t: int) -> float:
+    largest = 0.0
+    for cell in range(t * rubrics, (t + 1) * rubrics):
+        largest = max(largest, cells[cell, WEALTH])
+    return largest
+
+
+@kernel
+def _leader_weight(cells: NDArray[np.float64], rubrics: int, t: int) -> float:
+    strata = len(cells) // rubrics
+    total = 0.0
+    for stratum in range(strata):
+        total += _largest_wealth(cells, rubrics, stratum)
+    # Wealth of exactly 0 everywhere is possible for plug-in bets; nobody leads then.
+    return _largest_wealth(cells, rubrics, t) / total if total > 0.0 else 1.0 / strata
+
+
+@kernel
+def _nearness(cheap: NDArray[np.float64], cells: NDArray[np.float64], t: int) -> float:
+    """1 when some rubric's cheap score is at or below its bar (or unscored), falling to 0 at the best score."""
+    nearest = 0.0
+    for r in range(len(cheap)):
+        bar = cells[t * len(cheap) + r, BAR]
+        if math.isnan(cheap[r]) or cheap[r] <= bar:
+            return 1.0
+        nearest = max(nearest, (1.0 - cheap[r]) / (1.0 - bar))
+    return nearest
+
+
+@kernel
+def _predicted_growth(floor: float, cells: NDArray[np.float64], rubrics: int, t: int, seen: float) -> float:
+    if seen == 0.0:
+        return 0.0
+    growth = 0.0
+    for cell in range(t * rubrics, (t + 1) * rubrics):
+        null = cells[cell, NULL]
+        shortfall = null - cells[cell, SUM_CHEAP] / seen
+        if shortfall > 0.0:  # never true for a cell that is not watched
+            cap = observation_cap(highest_observation(null, 1.0, floor), null)
+            growth = max(growth, math.log(1.0 + cap * shortfall))
+    return min(growth, 1.0)

@@ -1,0 +1,61 @@
+"""Where a stream stands: positions, draws and first alarms, in one array that kernels and the Monitor share."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from driftjudge.stats._jit import kernel
+
+(
+    POSITION,  # items observed
+    APPLIED,  # items whose evidence is in, in order
+    DRAWN,  # anchor draws issued
+    CLOSED,  # anchor draws that are in, or were withdrawn
+    SYSTEM_AT,  # position of the first main alarm of this epoch, 0 for none
+    JUDGE_AT,  # position of the first anchor alarm of this epoch, 0 for none
+    JUDGE_DRAW,  # number of the draw that raised it
+    GUARD_DRAW,  # with a burst: the last draw of the guard
+    STRONG_CALLS,
+    ANCHOR_CALLS,
+    CHEAP_UNSCORED,
+    STRONG_UNSCORED,
+    ANCHOR_UNSCORED,
+) = range(13)
+
+FIELDS = 13
+
+
+def new_clock() -> NDArray[np.int64]:
+    """The clock before the first item."""
+    return np.zeros(FIELDS, dtype=np.int64)
+
+
+@kernel
+def note_main(clock: NDArray[np.int64], position: int, evalue: float, threshold: float, burst: int) -> bool:
+    """Book one applied item; on the epoch's first main alarm open the guard and return True.
+
+    With a burst, that many anchors are drawn the moment the main family alarms, unless the anchors spoke before:
+    a rule that looks only at the past, hence valid, and one that no longer waits for the schedule.
+    """
+    clock[APPLIED] = position
+    if clock[SYSTEM_AT] != 0 or evalue < threshold:
+        return False
+    clock[SYSTEM_AT] = position
+    if clock[JUDGE_AT] == 0:
+        clock[DRAWN] += burst
+    clock[GUARD_DRAW] = clock[DRAWN]
+    return True
+
+
+@kernel
+def note_anchor(clock: NDArray[np.int64], position: int, evalue: float, threshold: float) -> bool:
+    """Book one applied re-score; on the epoch's first anchor alarm withdraw what is still to come and return True."""
+    clock[CLOSED] += 1
+    clock[ANCHOR_CALLS] += 1
+    if clock[JUDGE_AT] != 0 or evalue < threshold:
+        return False
+    clock[JUDGE_AT] = position
+    clock[JUDGE_DRAW] = clock[CLOSED]
+    clock[CLOSED] = clock[DRAWN]
+    return True

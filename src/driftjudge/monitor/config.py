@@ -1,0 +1,239 @@
+"""Every setting of a monitor, with the two presets: `paper` reproduces, `robust` is what we tell people to use."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, get_args
+
+from driftjudge.monitor.errors import ConfigError
+
+Preset = Literal["robust", "paper"]
+Betting = Literal["restart", "plug-in"]
+AlarmRule = Literal["average", "bonferroni"]
+Statistic = Literal["gap", "fingerprint", "paired"]
+Acquisition = Literal["uniform", "stratified", "bandit", "escalation", "boundary", "growth", "full"]
+
+PRESETS: Mapping[Preset, Mapping[str, Any]] = {
+    "paper": {
+        "betting": "plug-in",
+        "alarm_rule": "bonferroni",
+        "proxies": (1.0,),
+        "statistics": ("gap",),
+        "baseline_share": 0.0,
+        "screen": False,
+        "anchor_every": 5,
+        "guard": 300,
+        "burst": 0,
+    },
+    "robust": {
+        "betting": "restart",
+        "alarm_rule": "average",
+        "proxies": (0.0, 0.5, 1.0),
+        "statistics": ("gap", "fingerprint", "paired"),
+        "baseline_share": 0.2,
+        "screen": True,
+        "anchor_every": 50,
+        "guard": 300,
+        "burst": 60,
+    },
+}
+"""What each preset means for the settings that were left at None."""
+
+FROM_PRESET: Any = None
+"""Default of the settings a preset decides; after construction they hold the preset's value."""
+
+MOST_CELLS = 10_000
+MOST_PENDING = 1_000_000
+
+
+@dataclass(frozen=True)
+class MonitorConfig:
+    """Settings are fixed for the life of a monitor. Those that are not given take the preset's value.
+
+    >>> MonitorConfig(rubrics=("helpfulness",), strata=("coding",)).anchor_every
+    50
+    >>> MonitorConfig(rubrics=("helpfulness",), strata=("coding",), preset="paper").anchor_every
+    5
+    """
+
+    rubrics: tuple[str, ...]
+    """What is scored; scores come in this order."""
+    strata: tuple[str, ...]
+    """The segments of the stream that are watched one by one."""
+    preset: Preset = "robust"
+    alpha_system: float = 0.1
+    """Probability of ever raising a false system alarm in an epoch."""
+    alpha_judge: float = 0.1
+    """Probability of ever raising a false judge alarm in an epoch."""
+    acquisition: Acquisition = "uniform"
+    """How the strong judge's budget is spent; see `monitor/acquisition.py`."""
+    budget: float = 0.3
+    """Share of items the strong judge sees; for escalation, boundary and growth the floor pi_0 of that share."""
+    slack: float = 0.05
+    """How far below its bar a cell may lie before it counts as dropped (equation 1)."""
+    anchor_every: int = FROM_PRESET
+    """rho: one anchor is re-scored at every rho-th position; 0 leaves only bursts."""
+    guard: int = FROM_PRESET
+    """W: positions after a system alarm in which the anchors may still claim it. With a burst, the burst is the guard."""
+    burst: int = FROM_PRESET
+    """Anchors drawn at once when the system alarm rises; the guard then closes after that many re-scores."""
+    run_length: float | None = None
+    """Instead of "no false alarm ever, with probability 1 - alpha": false alarms at least this far apart on average,
+    in items for the system and in anchor re-scores for the judge (e-detector; needs restart betting)."""
+    betting: Betting = FROM_PRESET
+    alarm_rule: AlarmRule = FROM_PRESET
+    bet_fractions: tuple[float, ...] = (0.05, 0.15, 0.4, 0.9)
+    """Grid of bets as fractions of the cap, ascending: small ones for faint changes, large ones for plain ones."""
+    proxies: tuple[float, ...] = FROM_PRESET
+    """omega: how far the cheap score is trusted, from 0 (labels only) to 1 (the paper); held side by side."""
+    statistics: tuple[Statistic, ...] = FROM_PRESET
+    """What is read off an anchor re-score. `paired` is used for continuous scores only."""
+    baseline_share: float = FROM_PRESET
+    """Share of each alpha that pays for the error of bars and anchor baselines; 0 takes them as exact."""
+    screen: bool = FROM_PRESET
+    """Leave out anchors on which the judge disagrees with itself in the defining passes."""
+    cheap_price: float = 0.000195
+    """Dollars per cheap call (the paper's)."""
+    strong_price: float = 0.00156
+    """Dollars per strong call (the paper's)."""
+    seed: int = 0
+    """Keys every coin and anchor draw."""
+    max_pending: int = 10_000
+    """Most items that may wait for a strong score, and most anchor re-scores outstanding."""
+    id_memory: int = 10_000
+    """How many past item ids are remembered to refuse duplicates and late scores."""
+
+    def __post_init__(self) -> None:
+        """Fill in the preset, then check everything that can be checked without data."""
+        for name in ("rubrics", "strata", "bet_fractions", "proxies", "statistics"):
+            value = getattr(self, name)
+            if isinstance(value, str):
+                raise ConfigError(f"{name} is a list, got the text {value!r}; write ({value!r},)")
+            if value is not None:
+                object.__setattr__(self, name, tuple(value))
+        _one_of("preset", self.preset, get_args(Preset))
+        for name, value in PRESETS[self.preset].items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, value)
+        _check(self)
+
+    @property
+    def cells(self) -> int:
+        """Number of rubric x stratum cells."""
+        return len(self.rubrics) * len(self.strata)
+
+    @property
+    def system_threshold(self) -> float:
+        """The main family's e-value at which the system alarm rises."""
+        return self.run_length or 1.0 / (self.alpha_system * (1.0 - self.baseline_share))
+
+    @property
+    def judge_threshold(self) -> float:
+        """The anchor family's e-value at which the judge alarm rises."""
+        return self.run_length or 1.0 / (self.alpha_judge * (1.0 - self.baseline_share))
+
+    @property
+    def promise(self) -> str:
+        """The error rate in force, in words."""
+        if self.run_length is not None:
+            return (
+                f"false system alarms at least {self.run_length:g} items apart on average, "
+                f"false judge alarms at least {self.run_length:g} anchor re-scores apart"
+            )
+        return (
+            f"a false system alarm ever in this epoch with probability at most {self.alpha_system:g}, "
+            f"a false judge alarm with at most {self.alpha_judge:g}, however often you look"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-able mapping that `from_json` turns back into an equal config."""
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> MonitorConfig:
+        """The config of a mapping, for example of a parsed TOML file; an unknown key is refused by name."""
+        import difflib
+
+        known = [field.name for field in fields(cls)]
+        for key in data:
+            if key not in known:
+                near = difflib.get_close_matches(key, known, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"known settings: {', '.join(known)}"
+                raise ConfigError(f"unknown setting {key!r}; {hint}")
+        for key in ("rubrics", "strata"):
+            if key not in data:
+                raise ConfigError(f"the setting {key!r} is missing; give the list of {key} the scores come with")
+        return cls(**data)
+
+
+def _one_of(name: str, value: object, known: Sequence[object]) -> None:
+    if value not in known:
+        raise ConfigError(f"{name} is {value!r}; choose one of {', '.join(map(repr, known))}")
+
+
+def _check(config: MonitorConfig) -> None:
+    for name, names in (("rubrics", config.rubrics), ("strata", config.strata)):
+        if not names or not all(isinstance(item, str) and item for item in names):
+            raise ConfigError(f"{name} needs at least one non-empty name, got {names!r}")
+        if len(set(names)) != len(names):
+            twice = next(item for item in names if names.count(item) > 1)
+            raise ConfigError(f"{name} names {twice!r} twice; every name stands once")
+    if config.cells > MOST_CELLS:
+        raise ConfigError(f"{config.cells} rubric x stratum cells; at most {MOST_CELLS} can be watched by one monitor")
+    _one_of("acquisition", config.acquisition, get_args(Acquisition))
+    _one_of("betting", config.betting, get_args(Betting))
+    _one_of("alarm_rule", config.alarm_rule, get_args(AlarmRule))
+    _check_numbers(config)
+    _check_grids(config)
+    if config.run_length is not None:
+        if config.betting != "restart" or config.alarm_rule != "average":
+            raise ConfigError("run_length needs restart betting and the average alarm rule; use preset 'robust'")
+        if not (config.run_length > 1.0 and math.isfinite(config.run_length)):
+            raise ConfigError(f"run_length is {config.run_length}; give a number of items above 1, for example 1e6")
+
+
+def _check_numbers(config: MonitorConfig) -> None:
+    for name in ("alpha_system", "alpha_judge"):
+        value = getattr(config, name)
+        if not 0.0 < value < 1.0:
+            raise ConfigError(f"{name} is {value}; an error rate lies strictly between 0 and 1, for example 0.1")
+    if not 0.0 < config.budget <= 1.0:
+        raise ConfigError(f"budget is {config.budget}; the share of items to ask about lies in (0, 1]")
+    if not 0.0 <= config.slack < 1.0:
+        raise ConfigError(f"slack is {config.slack}; it lies in [0, 1)")
+    if not 0.0 <= config.baseline_share < 1.0:
+        raise ConfigError(f"baseline_share is {config.baseline_share}; it lies in [0, 1)")
+    for name in ("cheap_price", "strong_price"):
+        value = getattr(config, name)
+        if not (math.isfinite(value) and value >= 0.0):
+            raise ConfigError(f"{name} is {value}; a price per call is at or above 0")
+    if config.strong_price == 0.0:
+        raise ConfigError("strong_price is 0; costs are stated relative to it, so give what a strong call costs")
+    for name, lowest, highest in (
+        ("anchor_every", 0, 10**9),
+        ("guard", 0, 10**9),
+        ("burst", 0, 100_000),
+        ("seed", 0, 2**63 - 1),
+        ("max_pending", 1, MOST_PENDING),
+        ("id_memory", 1, MOST_PENDING),
+    ):
+        value = getattr(config, name)
+        if isinstance(value, bool) or not isinstance(value, int) or not lowest <= value <= highest:
+            raise ConfigError(f"{name} is {value!r}; give a whole number from {lowest} to {highest}")
+
+
+def _check_grids(config: MonitorConfig) -> None:
+    fractions = config.bet_fractions
+    if not fractions or not all(0.0 < f <= 1.0 for f in fractions) or list(fractions) != sorted(set(fractions)):
+        raise ConfigError(f"bet_fractions are {fractions!r}; give ascending fractions of the cap in (0, 1]")
+    proxies = config.proxies
+    if not proxies or not all(0.0 <= w <= 1.0 for w in proxies) or len(set(proxies)) != len(proxies):
+        raise ConfigError(f"proxies are {proxies!r}; give distinct weights in [0, 1]")
+    if config.betting == "plug-in" and len(proxies) > 1:
+        raise ConfigError("plug-in betting follows one proxy; give a single weight, for example proxies=(1.0,)")
+    if not config.statistics:
+        raise ConfigError("statistics is empty; name at least one of 'gap', 'fingerprint', 'paired'")
+    for statistic in config.statistics:
+        _one_of("statistics", statistic, get_args(Statistic))

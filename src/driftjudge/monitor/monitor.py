@@ -1,0 +1,403 @@
+"""The Monitor: a state machine that is told what was observed and answers with what it wants scored next.
+
+It does no I/O, knows no clock but the stream's positions, and draws only keyed coins, so that the same inputs always
+give the same state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from driftjudge.monitor import clock as ck
+from driftjudge.monitor import events, snapshots
+from driftjudge.monitor.anchor_process import AnchorProcess, anchor_evalue, anchor_step, new_anchor_process
+from driftjudge.monitor.anchors import AnchorSet
+from driftjudge.monitor.attribution import attribute
+from driftjudge.monitor.block import Block, run_block
+from driftjudge.monitor.baseline import Baseline, make_baseline
+from driftjudge.monitor.calibration import Calibration
+from driftjudge.monitor.clock import note_anchor, note_main
+from driftjudge.monitor.config import MonitorConfig
+from driftjudge.monitor.errors import (
+    AnchorError,
+    BufferFullError,
+    CalibrationError,
+    DuplicateError,
+    EpochError,
+    ScoreError,
+    UnaskedError,
+    UnknownStratumError,
+)
+from driftjudge.monitor.evidence import Evidence, Milestone
+from driftjudge.monitor.main_process import MainProcess, main_evalue, main_step, new_main_process
+from driftjudge.monitor.queues import Draw, DrawLine, ItemLine, Memory, WaitingItem
+from driftjudge.monitor.scores import Failure, Scores, refusal_of, score_row
+from driftjudge.monitor.stream import APPLIED_WITH_ALARM, ASKED, take_item
+from driftjudge.monitor.summary import evidence_of, moved_rubrics, named_cells
+from driftjudge.monitor.verdict import Verdict
+from driftjudge.stats.coins import ACQUISITION, ANCHOR_DRAW, BLOCK, coin_block
+
+MOST_MILESTONES = 1_000
+
+
+class Ask(NamedTuple):
+    """What the monitor wants scored after an observation."""
+
+    strong: bool
+    """Ask the strong judge about this item."""
+    anchors: tuple[str, ...]
+    """Re-score these anchors with the current strong judge."""
+    probability: float
+    """pi: the probability with which `strong` came out True."""
+
+
+class Monitor:
+    """Watches one stream: see the README for the loop that drives it.
+
+    Without anchors it refuses to attribute: alarms are reported as `unattributed`, never as `system`.
+    """
+
+    def __init__(self, config: MonitorConfig, *, calibration: Calibration, anchors: AnchorSet | None = None) -> None:
+        self.config = config
+        self._strata = {name: t for t, name in enumerate(config.strata)}
+        self._row: NDArray[np.float64] = np.empty(len(config.rubrics))
+        self._clock = ck.new_clock()
+        self.epoch = 1
+        self._items = ItemLine()
+        self._draws = DrawLine()
+        self._seen_ids = Memory(config.id_memory)
+        self._withdrawn = Memory(config.id_memory)
+        self._story: list[Milestone] = []
+        self._cells: tuple[tuple[str, str], ...] = ()
+        self._rubrics: tuple[tuple[str, str], ...] = ()
+        self._coin_blocks: dict[int, tuple[int, NDArray[np.float64]]] = {}
+        self._install_calibration(calibration, anchors)
+        self._install_anchors(anchors)
+        self._verdict = self._read_verdict()
+
+    def _install_calibration(self, calibration: Calibration, anchors: AnchorSet | None) -> None:
+        shape = (len(self.config.strata), len(self.config.rubrics))
+        if calibration.bars.shape != shape:
+            raise CalibrationError(
+                f"the calibration has {calibration.bars.shape[0]} strata x {calibration.bars.shape[1]} rubrics but the "
+                f"config {shape[0]} x {shape[1]}; calibrate with this config"
+            )
+        both = sorted(calibration.ids & set(anchors.ids)) if anchors is not None else []
+        if both:
+            raise AnchorError(
+                f"anchor {both[0]!r} is also a calibration item ({len(both)} in all); hold anchors out of calibration"
+            )
+        self.calibration = calibration
+        self._main: MainProcess = new_main_process(self.config, calibration)
+
+    def _install_anchors(self, anchors: AnchorSet | None) -> None:
+        self.baseline: Baseline | None = make_baseline(anchors, self.config) if anchors is not None else None
+        self.anchors = anchors
+        self._anchor: AnchorProcess | None = None
+        self._anchor_index: dict[str, int] = {}
+        if anchors is not None and self.baseline is not None:
+            self._anchor = new_anchor_process(self.config, anchors, self.baseline)
+            self._anchor_index = {anchors.ids[a]: i for i, a in enumerate(self.baseline.kept.tolist())}
+        self._anchor_ids = tuple(self._anchor_index)
+
+    # The loop: observe, record.
+
+    def observe(self, item_id: str, *, stratum: str, cheap: Scores) -> Ask:
+        """Take in the next item of the stream and say what should be scored because of it."""
+        t = self._strata.get(stratum)
+        if t is None:
+            raise UnknownStratumError(f"item {item_id!r} has the unknown stratum {stratum!r}; the config has {', '.join(map(repr, self.config.strata[:8]))}")
+        if item_id in self._seen_ids:
+            raise DuplicateError(f"item {item_id!r} was already observed; give every item an id of its own")
+        if len(self._items) >= self.config.max_pending:
+            raise BufferFullError(f"{len(self._items)} items wait for strong scores; record scores or failures for {self._items.wanted_ids()[0]!r} and others first")
+        row, scored = self._cheap_row(item_id, cheap)
+        clock = self._clock
+        drawn = int(clock[ck.DRAWN])
+        every = self.config.anchor_every if self._anchor is not None and len(self._draws) < self.config.max_pending else 0
+        outcome, pi = take_item(
+            self._main, clock, self._burst, every, t, row, scored,
+            self._coin(ACQUISITION, int(clock[ck.POSITION])), not len(self._items),
+        )  # fmt: skip
+        if outcome < 0:
+            rubric = -1 - outcome
+            raise ScoreError(refusal_of(float(row[rubric]), self.config.rubrics[rubric], f"cheap scores of item {item_id!r}"))
+        self._seen_ids.add(item_id)
+        if outcome > APPLIED_WITH_ALARM:
+            self._items.add(WaitingItem(item_id, int(clock[ck.POSITION]), t, row.copy(), outcome == ASKED, pi))
+        elif outcome == APPLIED_WITH_ALARM:
+            self._on_system_alarm()
+        wanted = self._issue_draws(drawn) if self._anchor is not None else ()
+        if self._verdict.status == "pending":
+            self._refresh()
+        return Ask(outcome == ASKED, wanted, pi)
+
+    def record_strong(self, item_id: str, scores: Scores) -> None:
+        """Take in the strong judge's scores (in rubric order) or its failure for an item that was asked about."""
+        item = self._items.wanted(item_id)
+        if item is None:
+            if item_id in self._seen_ids:
+                raise UnaskedError(f"item {item_id!r} is closed: it was not asked about, or its score is already in")
+            raise UnaskedError(f"nobody asked for a strong score of {item_id!r}; record scores only where observe() said so")
+        label = score_row(scores, self.config.rubrics, f"strong scores of item {item_id!r}")
+        if label is None:
+            label = np.full(len(self.config.rubrics), np.nan)
+            self._clock[ck.STRONG_UNSCORED] += 1
+        self._items.fill(item, label)
+        self._apply_items()
+        if self._verdict.status == "pending":
+            self._refresh()
+
+    def record_anchor(self, anchor_id: str, scores: Scores) -> None:
+        """Take in the current judge's scores or its failure for an anchor that was asked for.
+
+        A transport failure carries no evidence: the anchor is asked for again with the next item. A re-score that was
+        withdrawn meanwhile (the anchors had already alarmed) is ignored.
+        """
+        anchor = self._anchor_index.get(anchor_id)
+        draw = None if anchor is None else self._draws.wanted(anchor)
+        if draw is None:
+            if anchor_id in self._withdrawn:
+                return
+            raise UnaskedError(f"nobody asked for a re-score of anchor {anchor_id!r}; see monitor.pending_anchors")
+        row = score_row(scores, self.config.rubrics, f"re-score of anchor {anchor_id!r}")
+        if isinstance(scores, Failure) and scores.reason == "transport":
+            self._clock[ck.ANCHOR_UNSCORED] += 1
+            draw.again = True
+            return
+        if row is None:
+            row = np.full(len(self.config.rubrics), np.nan)
+            self._clock[ck.ANCHOR_UNSCORED] += 1
+        draw.scores, draw.again = row, False
+        self._apply_draws()
+        if self._verdict.status == "pending":
+            self._refresh()
+
+    @property
+    def pending_anchors(self) -> tuple[str, ...]:
+        """Anchors whose re-scores are wanted now, oldest first; a burst shows up here."""
+        return tuple(self._anchor_ids[draw.anchor] for draw in self._draws.outstanding())
+
+    @property
+    def pending_items(self) -> tuple[str, ...]:
+        """Items whose strong scores are wanted now, oldest first."""
+        return self._items.wanted_ids()
+
+    def observe_block(self, block: Block) -> None:
+        """Take in many items whose scores are all known already; the same evidence as one by one, at full speed."""
+        run_block(self, block)
+
+    # What it knows.
+
+    @property
+    def position(self) -> int:
+        """Items observed so far."""
+        return int(self._clock[ck.POSITION])
+
+    @property
+    def verdict(self) -> Verdict:
+        """Who drifted, as far as the evidence goes."""
+        return self._verdict
+
+    @property
+    def system_evalue(self) -> float:
+        """The main family's e-value; the alarm rises at `config.system_threshold`."""
+        return float(main_evalue(self._main))
+
+    @property
+    def judge_evalue(self) -> float:
+        """The anchor family's e-value (NaN without anchors); the alarm rises at `config.judge_threshold`."""
+        return float("nan") if self._anchor is None else float(anchor_evalue(self._anchor))
+
+    def evidence(self) -> Evidence:
+        """Everything behind the verdict, as plain values."""
+        return evidence_of(self)
+
+    # After a verdict.
+
+    def acknowledge(self, calibration: Calibration | None = None) -> None:
+        """Take note of a system (or unattributed) verdict: the main family starts anew in a new epoch with its own alpha.
+
+        The anchors go on: nothing happened to the judge. Give a new calibration to accept the new level as the bar;
+        without one a system that stays below its bar will alarm again.
+        """
+        if self._verdict.kind == "judge":
+            raise EpochError("the verdict is judge: the bars belong to the old judge, so call reanchor() with new baseline passes and a new calibration")
+        if self._verdict.status != "final":
+            raise EpochError(f"the verdict is {self._verdict.kind!r} and {self._verdict.status}; there is nothing final to acknowledge yet")
+        self._install_calibration(calibration or self.calibration, self.anchors)
+        self._clock[[ck.SYSTEM_AT, ck.GUARD_DRAW]] = 0
+        # A judge alarm that came after the guard stays on the books: it belongs to the anchors, which go on.
+        self._new_epoch("acknowledged", "the system verdict was acknowledged; the main family starts anew")
+
+    def reanchor(self, anchors: AnchorSet, calibration: Calibration) -> None:
+        """Accept the current judge: new baseline passes and bars scored by it, and a new epoch for both families.
+
+        Strong scores still outstanding belong to the old judge; they may be recorded but carry no evidence.
+        """
+        self._install_calibration(calibration, anchors)
+        self._withdraw_draws()
+        self._clock[ck.CLOSED] = self._clock[ck.DRAWN]
+        self._install_anchors(anchors)
+        for item in self._items:
+            item.void = True
+        self._clock[[ck.SYSTEM_AT, ck.JUDGE_AT, ck.JUDGE_DRAW, ck.GUARD_DRAW]] = 0
+        self._rubrics = ()
+        self._new_epoch("reanchored", f"new baseline for {len(anchors)} anchors ({anchors.freeze_hash[:12]})")
+
+    # Logs and snapshots.
+
+    def apply(self, event: events.Event) -> Ask | None:
+        """Feed one logged event; folding a log gives the state of the monitor that wrote it, bit for bit."""
+        if isinstance(event, events.Observed):
+            return self.observe(event.item_id, stratum=event.stratum, cheap=event.cheap)
+        if isinstance(event, events.StrongScored):
+            self.record_strong(event.item_id, event.scores)
+        elif isinstance(event, events.AnchorRescored):
+            self.record_anchor(event.anchor_id, event.scores)
+        elif isinstance(event, events.Acknowledged):
+            self.acknowledge(event.calibration)
+        else:
+            self.reanchor(event.anchors, event.calibration)
+        return None
+
+    def fold(self, log: Iterable[events.Event]) -> Monitor:
+        """Feed a whole log."""
+        for event in log:
+            self.apply(event)
+        return self
+
+    def snapshot(self) -> dict[str, Any]:
+        """The whole state as JSON-able values; `Monitor.restore` continues from it bit for bit."""
+        return snapshots.take(self)
+
+    @classmethod
+    def restore(cls, state: Mapping[str, Any], *, config: MonitorConfig | None = None) -> Monitor:
+        """A monitor that goes on where the snapshot was taken; with `config`, refuse a snapshot of another one."""
+        return snapshots.restore(cls, state, config)
+
+    # Inner workings.
+
+    @property
+    def _burst(self) -> int:
+        return self.config.burst if self._anchor is not None else 0
+
+    def _cheap_row(self, item_id: str, cheap: Scores) -> tuple[NDArray[np.float64], bool]:
+        """The cheap scores in the reused row; the kernel checks their range."""
+        row = self._row
+        if isinstance(cheap, Failure):
+            row[:] = np.nan
+            return row, False
+        if len(cheap) != len(row):
+            raise ScoreError(f"cheap scores of item {item_id!r}: {len(cheap)} scores for the {len(row)} rubrics {', '.join(self.config.rubrics)}; give one each, in that order")
+        try:
+            row[:] = cheap
+        except (TypeError, ValueError) as error:
+            raise ScoreError(f"cheap scores of item {item_id!r}: scores are numbers in rubric order, got {cheap!r}") from error
+        return row, True
+
+    def _coin(self, purpose: int, index: int) -> float:
+        """The keyed coin of this index; blocks are kept so that most look-ups cost nothing."""
+        block, offset = divmod(index, BLOCK)
+        held = self._coin_blocks.get(purpose)
+        if held is None or held[0] != block:
+            held = (block, coin_block(self.config.seed, purpose, block))
+            self._coin_blocks[purpose] = held
+        return float(held[1][offset])
+
+    def _issue_draws(self, before: int) -> tuple[str, ...]:
+        """Turn newly counted draws into anchors to ask for, with those to be asked again first."""
+        if not len(self._draws) and self._clock[ck.DRAWN] == before:
+            return ()
+        wanted = self._draws.ask_again()
+        wanted += self._new_draws(before)
+        return tuple(self._anchor_ids[draw.anchor] for draw in wanted)
+
+    def _new_draws(self, before: int) -> list[Draw]:
+        issued = []
+        for number in range(before, int(self._clock[ck.DRAWN])):
+            anchor = int(self._coin(ANCHOR_DRAW, number) * len(self._anchor_ids))
+            issued.append(Draw(number, self.position, anchor))
+            self._draws.add(issued[-1])
+        return issued
+
+    def _apply_items(self) -> None:
+        while (item := self._items.pop_ready()) is not None:
+            if item.void:
+                continue
+            label = item.cheap if item.label is None else item.label
+            evalue = main_step(self._main, item.stratum, item.cheap, item.asked, item.pi, label)
+            drawn = int(self._clock[ck.DRAWN])
+            if note_main(self._clock, item.position, evalue, self._main.threshold, self._burst):
+                self._new_draws(drawn)
+                self._on_system_alarm()
+
+    def _apply_draws(self) -> None:
+        anchor = self._anchor
+        if anchor is None:
+            return
+        while (draw := self._draws.pop_ready()) is not None:
+            evalue = anchor_step(anchor, draw.anchor, draw.scores)
+            if note_anchor(self._clock, draw.position, evalue, anchor.threshold):
+                self._withdraw_draws()
+                self._on_judge_alarm()
+
+    def _withdraw_draws(self) -> None:
+        for draw in self._draws.clear():
+            self._withdrawn.add(self._anchor_ids[draw.anchor])
+
+    def _on_system_alarm(self) -> None:
+        self._cells = named_cells(self._main, self.config)
+        at = int(self._clock[ck.SYSTEM_AT])
+        self._tell("system_alarm", f"the main family's evidence reached {self.config.system_threshold:.1f}", at)
+        self._refresh()
+
+    def _on_judge_alarm(self) -> None:
+        assert self._anchor is not None
+        self._rubrics = moved_rubrics(self._anchor, self.config)
+        self._anchor.shifts[:] = 0.0  # from here on the interval measures the judge that raised the alarm
+        at = int(self._clock[ck.JUDGE_AT])
+        self._tell("judge_alarm", f"the anchor family's evidence reached {self.config.judge_threshold:.1f}", at)
+        self._refresh()
+
+    def _new_epoch(self, kind: str, text: str) -> None:
+        self.epoch += 1
+        self._cells = ()
+        self._tell(kind, text, self.position)
+        self._verdict = self._read_verdict()
+
+    def _tell(self, kind: str, text: str, position: int) -> None:
+        self._story.append(Milestone(position, kind, text))
+        del self._story[:-MOST_MILESTONES]
+
+    def _refresh(self, at: int | None = None) -> None:
+        before = self._verdict
+        self._verdict = self._read_verdict()
+        if before.status != "final" and self._verdict.status == "final" and self._verdict.kind == "system":
+            self._tell("guard_closed", "the guard closed without a word from the anchors", at or self.position)
+
+    def _read_verdict(self) -> Verdict:
+        kind, status = attribute(
+            self._clock,
+            guard=self.config.guard,
+            burst=self._burst,
+            anchored=self._anchor is not None,
+            oldest_open_item=self._items.oldest_position,
+            oldest_open_draw=self._draws.oldest_position,
+        )
+        system_at, judge_at = int(self._clock[ck.SYSTEM_AT]), int(self._clock[ck.JUDGE_AT])
+        return Verdict(
+            kind=kind,
+            status=status,
+            position=max(system_at, judge_at),
+            epoch=self.epoch,
+            system_alarm_at=system_at or None,
+            judge_alarm_at=judge_at or None,
+            cells=self._cells if system_at else (),
+            rubrics=self._rubrics if judge_at else (),
+            promise=self.config.promise,
+        )

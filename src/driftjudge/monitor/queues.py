@@ -1,0 +1,158 @@
+"""Bounded waiting lines: results may come late and out of order, evidence is taken in by position."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(slots=True)
+class WaitingItem:
+    """An observed item whose evidence is not in yet: its own label, or an older item's, is outstanding."""
+
+    id: str
+    position: int
+    stratum: int
+    cheap: NDArray[np.float64]
+    asked: bool
+    pi: float
+    label: NDArray[np.float64] | None = None
+    """Strong scores once recorded; NaN where the call failed for good."""
+    void: bool = False
+    """Asked of a judge that has since been replaced: carries no evidence."""
+
+    @property
+    def ready(self) -> bool:
+        """Nothing more is needed for this item."""
+        return not self.asked or self.label is not None
+
+
+class ItemLine:
+    """Items in order of position, the first one unready."""
+
+    def __init__(self) -> None:
+        self._line: deque[WaitingItem] = deque()
+        self._asked: dict[str, WaitingItem] = {}
+
+    def __len__(self) -> int:
+        return len(self._line)
+
+    def __iter__(self) -> Iterator[WaitingItem]:
+        return iter(self._line)
+
+    def add(self, item: WaitingItem) -> None:
+        """Put an item at the end."""
+        self._line.append(item)
+        if item.asked and item.label is None:
+            self._asked[item.id] = item
+
+    def wanted(self, item_id: str) -> WaitingItem | None:
+        """The item of this id whose label is outstanding."""
+        return self._asked.get(item_id)
+
+    def wanted_ids(self) -> tuple[str, ...]:
+        """Ids whose labels are outstanding, oldest first."""
+        return tuple(self._asked)
+
+    def fill(self, item: WaitingItem, label: NDArray[np.float64]) -> None:
+        """Give an item its label."""
+        item.label = label
+        del self._asked[item.id]
+
+    def pop_ready(self) -> WaitingItem | None:
+        """The first item, if nothing is outstanding for it."""
+        if self._line and self._line[0].ready:
+            return self._line.popleft()
+        return None
+
+    @property
+    def oldest_position(self) -> int | None:
+        """Position of the first item in line."""
+        return self._line[0].position if self._line else None
+
+
+@dataclass(slots=True)
+class Draw:
+    """One anchor drawn for a re-score."""
+
+    number: int
+    position: int
+    anchor: int
+    scores: NDArray[np.float64] | None = None
+    again: bool = False
+    """The call failed on its way: it is asked for again with the next item."""
+
+
+class DrawLine:
+    """Draws in order; the first one is outstanding."""
+
+    def __init__(self) -> None:
+        self._line: deque[Draw] = deque()
+
+    def __len__(self) -> int:
+        return len(self._line)
+
+    def __iter__(self) -> Iterator[Draw]:
+        return iter(self._line)
+
+    def add(self, draw: Draw) -> None:
+        """Put a draw at the end."""
+        self._line.append(draw)
+
+    def wanted(self, anchor: int) -> Draw | None:
+        """The oldest outstanding draw of this anchor."""
+        return next((draw for draw in self._line if draw.anchor == anchor and draw.scores is None), None)
+
+    def outstanding(self) -> list[Draw]:
+        """Draws that are being asked for now, oldest first."""
+        return [draw for draw in self._line if draw.scores is None and not draw.again]
+
+    def ask_again(self) -> list[Draw]:
+        """Put the failed ones back among those asked for, and return them."""
+        failed = [draw for draw in self._line if draw.again]
+        for draw in failed:
+            draw.again = False
+        return failed
+
+    def pop_ready(self) -> Draw | None:
+        """The first draw, if its scores are in."""
+        if self._line and self._line[0].scores is not None:
+            return self._line.popleft()
+        return None
+
+    def clear(self) -> list[Draw]:
+        """Withdraw everything."""
+        withdrawn = list(self._line)
+        self._line.clear()
+        return withdrawn
+
+    @property
+    def oldest_position(self) -> int | None:
+        """Position of the first draw in line."""
+        return self._line[0].position if self._line else None
+
+
+class Memory:
+    """The last ids of something, bounded: beyond it a repeat is not recognised."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._order: deque[str] = deque()
+        self._known: set[str] = set()
+
+    def __contains__(self, item_id: str) -> bool:
+        return item_id in self._known
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._order)
+
+    def add(self, item_id: str) -> None:
+        """Remember an id, forgetting the oldest beyond the bound."""
+        self._known.add(item_id)
+        self._order.append(item_id)
+        if len(self._order) > self._size:
+            self._known.discard(self._order.popleft())

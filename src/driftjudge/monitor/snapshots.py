@@ -1,0 +1,116 @@
+"""A monitor's whole state as JSON-able values, and back. Floats survive JSON bit for bit; NaN is written as null."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from driftjudge.monitor.anchors import AnchorSet
+from driftjudge.monitor.calibration import Calibration
+from driftjudge.monitor.config import MonitorConfig
+from driftjudge.monitor.errors import MonitorError, SnapshotError
+from driftjudge.monitor.evidence import Milestone
+from driftjudge.monitor.packing import pack, unpack
+from driftjudge.monitor.queues import Draw, WaitingItem
+
+if TYPE_CHECKING:
+    from driftjudge.monitor.monitor import Monitor
+
+FORMAT = 1
+
+MAIN_STATE = ("cells", "strata")
+ANCHOR_STATE = ("statistics", "progress", "shifts")
+
+
+def take(monitor: Monitor) -> dict[str, Any]:
+    """See `Monitor.snapshot`."""
+    anchor = monitor._anchor
+    return {
+        "format": FORMAT,
+        "config": monitor.config.to_json(),
+        "calibration": monitor.calibration.to_json(),
+        "anchors": monitor.anchors.to_json() if monitor.anchors else None,
+        "epoch": monitor.epoch,
+        "clock": monitor._clock.tolist(),
+        "main": {name: pack(getattr(monitor._main, name)) for name in MAIN_STATE},
+        "anchor": {name: pack(getattr(anchor, name)) for name in ANCHOR_STATE} if anchor else None,
+        "items": [_pack_slots(item) for item in monitor._items],
+        "draws": [_pack_slots(draw) for draw in monitor._draws],
+        "seen_ids": list(monitor._seen_ids),
+        "withdrawn": list(monitor._withdrawn),
+        "story": [[m.position, m.kind, m.text] for m in monitor._story],
+        "cells": [list(cell) for cell in monitor._cells],
+        "rubrics": [list(rubric) for rubric in monitor._rubrics],
+    }
+
+
+def restore(cls: type[Monitor], state: Mapping[str, Any], config: MonitorConfig | None) -> Monitor:
+    """See `Monitor.restore`."""
+    if not isinstance(state, Mapping) or "format" not in state:
+        raise SnapshotError("this is not a monitor snapshot: it has no 'format'; pass what Monitor.snapshot() returned")
+    if state["format"] != FORMAT:
+        raise SnapshotError(f"the snapshot has format {state['format']!r} but this version reads {FORMAT}; restore it with the version that wrote it")
+    try:
+        return _rebuild(cls, state, config)
+    except SnapshotError:
+        raise
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, MonitorError) as error:
+        raise SnapshotError(f"the snapshot is damaged ({type(error).__name__}: {error}); take a new one, or fold the event log") from error
+
+
+def _rebuild(cls: type[Monitor], state: Mapping[str, Any], config: MonitorConfig | None) -> Monitor:
+    written = MonitorConfig.from_json(state["config"])
+    if config is not None and config != written:
+        wanted, found = config.to_json(), written.to_json()
+        differing = next(name for name in wanted if wanted[name] != found[name])
+        raise SnapshotError(
+            f"the snapshot belongs to another config: {differing} is {found[differing]!r} there and "
+            f"{wanted[differing]!r} here; restore it with its own config or start a new monitor"
+        )
+    anchors = AnchorSet.from_json(state["anchors"]) if state["anchors"] else None
+    monitor = cls(written, calibration=Calibration.from_json(state["calibration"]), anchors=anchors)
+    monitor.epoch = int(state["epoch"])
+    _fill(monitor._clock, state["clock"], "clock")
+    for name in MAIN_STATE:
+        _fill(getattr(monitor._main, name), state["main"][name], name)
+    if monitor._anchor is not None:
+        for name in ANCHOR_STATE:
+            _fill(getattr(monitor._anchor, name), state["anchor"][name], name)
+    for item in state["items"]:
+        monitor._items.add(_waiting_item(item))
+    for draw in state["draws"]:
+        monitor._draws.add(_draw(draw))
+    for name, memory in (("seen_ids", monitor._seen_ids), ("withdrawn", monitor._withdrawn)):
+        for known in state[name]:
+            memory.add(str(known))
+    monitor._story.extend(Milestone(int(p), str(k), str(t)) for p, k, t in state["story"])
+    monitor._cells = tuple((str(r), str(s)) for r, s in state["cells"])
+    monitor._rubrics = tuple((str(r), str(c)) for r, c in state["rubrics"])
+    monitor._verdict = monitor._read_verdict()
+    return monitor
+
+
+def _fill(target: NDArray[Any], values: Any, name: str) -> None:
+    array = unpack(values)
+    if array.shape != target.shape:
+        raise SnapshotError(f"the snapshot's {name} has the shape {array.shape} instead of {target.shape}; it is damaged or of another config")
+    target[...] = array
+
+
+def _pack_slots(record: WaitingItem | Draw) -> dict[str, Any]:
+    values = {name: getattr(record, name) for name in record.__slots__}
+    return {name: pack(value) if isinstance(value, np.ndarray) else value for name, value in values.items()}
+
+
+def _waiting_item(packed: Mapping[str, Any]) -> WaitingItem:
+    label = None if packed["label"] is None else unpack(packed["label"])
+    return WaitingItem(**{**packed, "cheap": unpack(packed["cheap"]), "label": label})
+
+
+def _draw(packed: Mapping[str, Any]) -> Draw:
+    return Draw(**{**packed, "scores": None if packed["scores"] is None else unpack(packed["scores"])})
+
+

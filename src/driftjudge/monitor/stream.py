@@ -1,0 +1,126 @@
+"""Whole streams at once: the Monitor's own kernels in a compiled loop, for tables, replays and simulations."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from driftjudge.monitor import clock as ck
+from driftjudge.monitor.anchor_process import AnchorProcess, anchor_step
+from driftjudge.monitor.clock import note_anchor, note_main
+from driftjudge.monitor.main_process import MainProcess, main_probability, main_step
+from driftjudge.stats._jit import kernel
+
+
+@kernel
+def run_stream(
+    main: MainProcess,
+    anchors: AnchorProcess,
+    clock: NDArray[np.int64],
+    every: int,
+    burst: int,
+    strata: NDArray[np.int64],
+    cheap: NDArray[np.float64],
+    strong: NDArray[np.float64],
+    coins: NDArray[np.float64],
+    versions: NDArray[np.int64],
+    rescored: NDArray[np.float64],
+    draw_coins: NDArray[np.float64],
+    repeat_coins: NDArray[np.float64],
+    first_draw: int,
+) -> int:
+    """Run items until the end or just past the next first alarm, all results coming at once; return how many.
+
+    `rescored` is versions x repeats x kept anchors x R: what each version of the judge answers on each anchor, one
+    of its repeats chosen by coin. `draw_coins` and `repeat_coins` start at draw number `first_draw`. The order within
+    a position is that of a caller who records what `observe` asks for before the next item: the scheduled draw is
+    issued, the item is applied, then the draws are applied in order.
+    """
+    anchored = rescored.shape[2] > 0
+    for i in range(len(strata)):
+        clock[ck.POSITION] += 1
+        position = clock[ck.POSITION]
+        mu, y = cheap[i], strong[i]
+        pi = main_probability(main, strata[i], mu)
+        asked = coins[i] < pi
+        if anchored and every > 0 and position % every == 0:
+            clock[ck.DRAWN] += 1
+        _count_calls(clock, mu, y, asked)
+        evalue = main_step(main, strata[i], mu, asked, pi, y)
+        alarm = note_main(clock, position, evalue, main.threshold, burst if anchored else 0)
+        while clock[ck.CLOSED] < clock[ck.DRAWN]:
+            draw = clock[ck.CLOSED] - first_draw
+            anchor = int(draw_coins[draw] * rescored.shape[2])
+            repeat = int(repeat_coins[draw] * rescored.shape[1])
+            scores = rescored[versions[i], repeat, anchor]
+            if _any_unscored(scores):
+                clock[ck.ANCHOR_UNSCORED] += 1
+            evalue = anchor_step(anchors, anchor, scores)
+            if note_anchor(clock, position, evalue, anchors.threshold):
+                alarm = True
+        if alarm:
+            return i + 1
+    return len(strata)
+
+
+@kernel
+def _any_unscored(scores: NDArray[np.float64]) -> bool:
+    for score in scores:
+        if math.isnan(score):
+            return True
+    return False
+
+
+@kernel
+def _count_calls(clock: NDArray[np.int64], cheap: NDArray[np.float64], strong: NDArray[np.float64], asked: bool) -> None:
+    if _any_unscored(cheap):
+        clock[ck.CHEAP_UNSCORED] += 1
+    if asked:
+        clock[ck.STRONG_CALLS] += 1
+        if _any_unscored(strong):
+            clock[ck.STRONG_UNSCORED] += 1
+
+
+APPLIED_QUIETLY, APPLIED_WITH_ALARM, ASKED, WAITS = range(4)
+"""What became of an item: applied, applied and the main alarm rose, its label is wanted, or older items come first."""
+
+
+@kernel
+def take_item(
+    main: MainProcess,
+    clock: NDArray[np.int64],
+    burst: int,
+    every: int,
+    t: int,
+    cheap: NDArray[np.float64],
+    scored: bool,
+    coin: float,
+    first_in_line: bool,
+) -> tuple[int, float]:
+    """One item as `observe` sees it: decide whether to ask, and apply it at once where nothing stands in the way.
+
+    Returns the outcome and pi, or (-1 - r, 0) for a score of rubric r outside [0, 1]; nothing has changed then.
+    `every` is 0 when no anchor is to be drawn at this position.
+    """
+    if scored:
+        for r in range(len(cheap)):
+            if not 0.0 <= cheap[r] <= 1.0:
+                return -1 - r, 0.0
+    pi = main_probability(main, t, cheap)
+    asked = coin < pi
+    clock[ck.POSITION] += 1
+    if every > 0 and clock[ck.POSITION] % every == 0:
+        clock[ck.DRAWN] += 1
+    if not scored:
+        clock[ck.CHEAP_UNSCORED] += 1
+    if asked:
+        clock[ck.STRONG_CALLS] += 1
+        return ASKED, pi
+    if not first_in_line:
+        return WAITS, pi
+    evalue = main_step(main, t, cheap, False, pi, cheap)
+    if note_main(clock, clock[ck.POSITION], evalue, main.threshold, burst):
+        return APPLIED_WITH_ALARM, pi
+    return APPLIED_QUIETLY, pi

@@ -1,0 +1,169 @@
+"""From state to plain values: which cells and rubrics to name, and everything a report shows."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from driftjudge.monitor import clock as ck
+from driftjudge.monitor.anchor_process import AnchorProcess
+from driftjudge.monitor.config import MonitorConfig
+from driftjudge.monitor.evidence import CellEvidence, Cost, Evidence, JudgeShift
+from driftjudge.monitor.layout import EVALUE, NULL, SEEN, SUM_D, WEALTH
+from driftjudge.monitor.main_process import MainProcess
+from driftjudge.stats.anchors import ABOVE, ANY_DEPARTURE, BELOW
+from driftjudge.stats.families import e_holm
+from driftjudge.stats.intervals import COUNT, SUM_BET, SUM_BET_X, interval
+
+if TYPE_CHECKING:
+    from driftjudge.monitor.monitor import Monitor
+
+ANY_RUBRIC = "*"
+"""Stands for 'some rubric': the judge departs from its usual scores, without one rubric or direction to name."""
+
+
+def log_evalue(evalue: float) -> float:
+    """Natural log that shows an e-value of 0 as a very small one instead of minus infinity.
+
+    >>> log_evalue(1.0), log_evalue(0.0)
+    (0.0, -700.0)
+    """
+    return math.log(evalue) if evalue > 0.0 else -700.0
+
+
+def named_cells(main: MainProcess, config: MonitorConfig) -> tuple[tuple[str, str], ...]:
+    """Cells that e-Holm names at the alarm, strongest first; the strongest cell where evidence is spread too thin."""
+    flat = main.cells[:, WEALTH]
+    watched = np.flatnonzero(~np.isnan(main.cells[:, NULL]))
+    named = watched[e_holm(flat[watched], config.alpha_system)]
+    if len(named) == 0:
+        named = watched[[int(np.argmax(flat[watched]))]]
+    ordered = sorted(named.tolist(), key=lambda cell: (-flat[cell], cell))
+    rubrics = len(config.rubrics)
+    return tuple((config.rubrics[cell % rubrics], config.strata[cell // rubrics]) for cell in ordered)
+
+
+def moved_rubrics(anchor: AnchorProcess, config: MonitorConfig) -> tuple[tuple[str, str], ...]:
+    """Rubrics whose components e-Holm names at the alarm, with the direction, strongest first."""
+    evalues = anchor.statistics[:, EVALUE]
+    named = np.flatnonzero(e_holm(evalues, config.alpha_judge))
+    if len(named) == 0:
+        named = np.array([int(np.argmax(evalues))])
+    found: dict[str, str] = {}
+    for i in sorted(named.tolist(), key=lambda i: (-evalues[i], i)):
+        kind, r, direction = anchor.meanings[i]
+        if kind == ANY_DEPARTURE:
+            continue
+        change = "harsher" if direction == BELOW else "more lenient"
+        rubric = config.rubrics[r]
+        found[rubric] = change if found.get(rubric, change) == change else "different"
+    return tuple(found.items()) or ((ANY_RUBRIC, "different"),)
+
+
+def evidence_of(monitor: Monitor) -> Evidence:
+    """The whole of it, at the current position."""
+    return Evidence(
+        config=monitor.config,
+        verdict=monitor.verdict,
+        cells=_cells(monitor),
+        shifts=_shifts(monitor),
+        cost=_cost(monitor),
+        story=tuple(monitor._story),
+        assumptions=_assumptions(monitor),
+    )
+
+
+def _cells(monitor: Monitor) -> tuple[CellEvidence, ...]:
+    config, calibration, main = monitor.config, monitor.calibration, monitor._main
+    named = set(monitor.verdict.cells)
+    cells = []
+    for t, stratum in enumerate(config.strata):
+        for r, rubric in enumerate(config.rubrics):
+            row = main.cells[t * len(config.rubrics) + r]
+            seen, null = int(main.strata[t, SEEN]), float(row[NULL])
+            cells.append(
+                CellEvidence(
+                    rubric=rubric,
+                    stratum=stratum,
+                    bar=float(calibration.bars[t, r]),
+                    bar_error=float(calibration.errors[t, r]),
+                    null=null,
+                    calibration_items=int(calibration.counts[t, r]),
+                    observations=seen,
+                    mean=null - float(row[SUM_D]) / seen if seen else math.nan,
+                    log_e=log_evalue(float(row[WEALTH])) if null == null else math.nan,
+                    named=(rubric, stratum) in named,
+                )
+            )
+    return tuple(cells)
+
+
+def _shifts(monitor: Monitor) -> tuple[JudgeShift, ...]:
+    anchor, baseline = monitor._anchor, monitor.baseline
+    if anchor is None or baseline is None:
+        return ()
+    shifts = []
+    for r, rubric in enumerate(monitor.config.rubrics):
+        state = anchor.shifts[r]
+        low, high = interval(state, anchor.interval_alpha)
+        centre = 2.0 * float(state[SUM_BET_X] / state[SUM_BET]) - 1.0 if state[COUNT] else math.nan
+        drift, error = float(baseline.drift[r]), float(baseline.drift_error[r])
+        shifts.append(
+            JudgeShift(
+                rubric=rubric,
+                baseline_gap=float(baseline.gap[r]),
+                shift=centre - drift,
+                low=max(-1.0, 2.0 * low - 1.0 - drift - error),
+                high=min(1.0, 2.0 * high - 1.0 - drift + error),
+                since=int(monitor._clock[ck.JUDGE_AT]),
+                rescores=int(state[COUNT]),
+                log_e_harsher=_direction_evalue(anchor, r, BELOW),
+                log_e_lenient=_direction_evalue(anchor, r, ABOVE),
+            )
+        )
+    return tuple(shifts)
+
+
+def _direction_evalue(anchor: AnchorProcess, rubric: int, direction: float) -> float:
+    kinds, rubrics, directions = anchor.meanings.T
+    members = (rubrics == rubric) & (directions == direction) & (kinds != ANY_DEPARTURE)
+    return log_evalue(float(np.mean(anchor.statistics[members, EVALUE]))) if members.any() else math.nan
+
+
+def _cost(monitor: Monitor) -> Cost:
+    clock, config = monitor._clock, monitor.config
+    items, strong, anchors = (int(clock[i]) for i in (ck.POSITION, ck.STRONG_CALLS, ck.ANCHOR_CALLS))
+    spent = items * config.cheap_price + (strong + anchors) * config.strong_price
+    return Cost(
+        items=items,
+        strong_calls=strong,
+        anchor_calls=anchors,
+        cheap_unscored=int(clock[ck.CHEAP_UNSCORED]),
+        strong_unscored=int(clock[ck.STRONG_UNSCORED]),
+        anchor_unscored=int(clock[ck.ANCHOR_UNSCORED]),
+        fraction=spent / (items * config.strong_price) if items else 0.0,
+    )
+
+
+def _assumptions(monitor: Monitor) -> tuple[str, ...]:
+    config, baseline = monitor.config, monitor.baseline
+    lines = [f"Error rate in force: {config.promise}."]
+    if config.baseline_share:
+        lines.append(
+            f"{config.baseline_share:.0%} of each alpha pays for the error of bars and anchor baselines, which are "
+            f"bounded, not taken as exact."
+        )
+    else:
+        lines.append("Bars and anchor baselines are taken as exact: the judge repeats itself and the slack covers the bars' error.")
+    lines.append("Calibration items are a fair sample of the stream when all is well, stratum by stratum.")
+    if baseline is None:
+        lines.append("No anchors: an alarm cannot be attributed.")
+    else:
+        lines.append("The anchors' human labels are still right, and nobody tunes the judge on them.")
+        lines += [f"{note[0].upper()}{note[1:]}." for note in baseline.notes]
+    unwatched = int(np.isnan(monitor._main.cells[:, NULL]).sum())
+    if unwatched:
+        lines.append(f"{unwatched} of {config.cells} cells are not watched: their bars leave no room for a drop.")
+    return tuple(lines)

@@ -1,0 +1,72 @@
+"""The verdict: who drifted, since when, and in words for the person on call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["none", "system", "judge", "unattributed"]
+"""`unattributed`: the main family alarmed but there are no anchors to tell who moved."""
+
+Status = Literal["watching", "pending", "final"]
+"""`pending`: the guard is open and the kind may still change to `judge`."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Equation 7 of the paper, with the facts that support it."""
+
+    kind: Kind
+    status: Status
+    position: int
+    """Position of the latest alarm behind this verdict; 0 while there is none."""
+    epoch: int
+    system_alarm_at: int | None
+    judge_alarm_at: int | None
+    cells: tuple[tuple[str, str], ...]
+    """(rubric, stratum) that closed testing named when the system alarm rose, strongest first."""
+    rubrics: tuple[tuple[str, str], ...]
+    """(rubric, "harsher" | "more lenient" | "different") when the judge alarm rose, strongest first."""
+    promise: str
+    """The error rate in force, in words."""
+
+    def explain(self) -> str:
+        """One plain sentence for the person on call."""
+        where = _listed([f"{rubric} in {stratum}" for rubric, stratum in self.cells]) or "the scores"
+        if self.kind == "none":
+            return "Nothing drifted: neither the system nor the judge has moved as far as the evidence shows."
+        if self.kind == "unattributed":
+            return (
+                f"Scores dropped ({where}, alarm at item {self.system_alarm_at}), but without anchors nobody can say "
+                f"whether the system or the judge moved; add an anchor set."
+            )
+        if self.kind == "judge":
+            how = _listed([_judged(rubric, change) for rubric, change in self.rubrics]) or "its scores changed"
+            return (
+                f"The judge moved, not necessarily your system: on the frozen anchors {how} "
+                f"(alarm at item {self.judge_alarm_at}); do not act on score changes until you re-anchor."
+            )
+        if self.status == "pending":
+            return (
+                f"Scores dropped ({where}, alarm at item {self.system_alarm_at}); the anchors are being re-scored to "
+                f"rule out the judge, so wait before you act."
+            )
+        return (
+            f"Your system got worse: {where} fell below the bar (alarm at item {self.system_alarm_at}), while the "
+            f"judge still scores the frozen anchors as it used to."
+        )
+
+
+def _judged(rubric: str, change: str) -> str:
+    if rubric == "*":
+        return "it departs from its usual scores more often than it used to"
+    return f"it scores {rubric} {'differently' if change == 'different' else change} than at the start"
+
+
+def _listed(parts: list[str], most: int = 3) -> str:
+    if not parts:
+        return ""
+    shown = parts[:most]
+    if len(parts) > most:
+        return ", ".join(shown) + f" and {len(parts) - most} more"
+    return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1]
