@@ -1,0 +1,1 @@
+"""Many streams at once: simulation of streams with known ground truth."""

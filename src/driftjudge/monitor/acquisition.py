@@ -45,7 +45,7 @@ def acquisition_probability(
 
     `wealth_at_alarm` is the wealth one cell alone needs to raise the alarm.
     """
-    rubrics = len(cheap)
+    rubrics, seen = len(cheap), float(strata[t, SEEN])
     if rule == UNIFORM:
         return budget
     if rule == FULL:
@@ -60,8 +60,8 @@ def acquisition_probability(
     elif rule == BOUNDARY:
         urgency = _nearness(cheap, cells, t)
     else:
-        urgency = _predicted_growth(budget, cells, rubrics, t, strata[t, SEEN])
-    return budget + (1.0 - budget) * urgency
+        urgency = _predicted_growth(budget, cells, rubrics, t, seen)
+    return float(budget + (1.0 - budget) * urgency)
 
 
 @kernel

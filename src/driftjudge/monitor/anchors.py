@@ -67,12 +67,19 @@ class AnchorSet:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-able mapping that `from_json` turns back into an equal set."""
-        return {"ids": list(self.ids), "human": pack(self.human), "passes": pack(self.passes), "resolution": self.resolution}
+        return {
+            "ids": list(self.ids),
+            "human": pack(self.human),
+            "passes": pack(self.passes),
+            "resolution": self.resolution,
+        }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> AnchorSet:
         """The set of a mapping made by `to_json`."""
-        return cls(ids=data["ids"], human=unpack(data["human"]), passes=unpack(data["passes"]), resolution=data["resolution"])
+        return cls(
+            ids=data["ids"], human=unpack(data["human"]), passes=unpack(data["passes"]), resolution=data["resolution"]
+        )
 
 
 def _stack(passes: ArrayLike | Sequence[ArrayLike], shape: tuple[int, ...]) -> NDArray[np.float64]:
@@ -80,12 +87,15 @@ def _stack(passes: ArrayLike | Sequence[ArrayLike], shape: tuple[int, ...]) -> N
     try:
         stacked = np.array(passes, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise AnchorError("baseline passes differ in size; every pass scores every anchor on every rubric (NaN: unscored)") from error
+        raise AnchorError(
+            "baseline passes differ in size; every pass scores every anchor on every rubric (NaN: unscored)"
+        ) from error
     if stacked.ndim == 2:
         stacked = stacked[None]
     if stacked.ndim != 3 or stacked.shape[1:] != shape or not 1 <= len(stacked) <= MOST_PASSES:
         raise AnchorError(
-            f"baseline passes have the shape {stacked.shape}; give one or more of {shape[0]} anchors x {shape[1]} rubrics"
+            f"baseline passes have the shape {stacked.shape}; give one or more of {shape[0]} anchors x {shape[1]} "
+            "rubrics"
         )
     bad = ~((stacked >= 0.0) & (stacked <= 1.0)) & ~np.isnan(stacked)
     if bad.any():

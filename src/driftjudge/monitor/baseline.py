@@ -71,7 +71,10 @@ class Baseline:
 def make_baseline(anchors: AnchorSet, config: MonitorConfig) -> Baseline:
     """Split the passes, screen, bound, and set up the family."""
     if anchors.human.shape[1] != len(config.rubrics):
-        raise AnchorError(f"anchors carry {anchors.human.shape[1]} rubrics but the config has {len(config.rubrics)}; give a label for each")
+        raise AnchorError(
+            f"anchors carry {anchors.human.shape[1]} rubrics but the config has {len(config.rubrics)}; give a label "
+            "for each"
+        )
     exact = config.baseline_share == 0.0
     if exact and set(config.statistics) != {"gap"}:
         raise AnchorError("fingerprint and paired statistics need baseline_share > 0 to bound the judge's own noise")
@@ -81,7 +84,10 @@ def make_baseline(anchors: AnchorSet, config: MonitorConfig) -> Baseline:
     notes: list[str] = []
     kept = _screened(defining) if config.screen and len(defining) > 1 else np.arange(len(anchors))
     if len(kept) < len(anchors):
-        notes.append(f"{len(anchors) - len(kept)} of {len(anchors)} anchors are left out because the judge disagreed with itself on them at time 0")
+        notes.append(
+            f"{len(anchors) - len(kept)} of {len(anchors)} anchors are left out because the judge disagreed with "
+            "itself on them at time 0"
+        )
     defining, fresh, human = defining[:, kept], fresh[:, kept], anchors.human[kept]
     usual = st.usual_scores(defining)
     resolution = st.resolution_of(defining, GRID_LEVELS)
@@ -89,7 +95,11 @@ def make_baseline(anchors: AnchorSet, config: MonitorConfig) -> Baseline:
         resolution = np.full(len(config.rubrics), anchors.resolution)
     components = _components(config, fresh, human, usual, resolution, compare=len(passes) > 1, notes=notes)
     drift = np.nanmean(fresh - usual, axis=(0, 1))
-    error = np.zeros(len(drift)) if exact else np.array([_radius(fresh[:, :, r], st.ABOVE, _delta(config, 1)) for r in range(len(drift))])
+    error = (
+        np.zeros(len(drift))
+        if exact
+        else np.array([_radius(fresh[:, :, r], st.ABOVE, _delta(config, 1)) for r in range(len(drift))])
+    )
     gap = np.nanmean(fresh - human, axis=(0, 1))
     return Baseline(kept, usual, resolution, gap, drift, error, components, tuple(notes))
 
@@ -104,7 +114,9 @@ def _screened(defining: NDArray[np.float64]) -> NDArray[np.int64]:
 
 def _delta(config: MonitorConfig, bounds_per_rubric: int) -> float:
     """The share of alpha one bound may spend: equal parts per statistic, then per rubric and direction."""
-    return config.alpha_judge * config.baseline_share / (len(config.statistics) * len(config.rubrics) * bounds_per_rubric)
+    return (
+        config.alpha_judge * config.baseline_share / (len(config.statistics) * len(config.rubrics) * bounds_per_rubric)
+    )
 
 
 def _components(
@@ -131,13 +143,17 @@ def _components(
 
     def mean_components(kind: int, r: int) -> None:
         for direction in (st.BELOW, st.ABOVE):
-            radius = 0.0 if config.baseline_share == 0.0 else _radius(fresh[:, :, r], direction, _delta(config, 2)) / 2.0
+            radius = (
+                0.0 if config.baseline_share == 0.0 else _radius(fresh[:, :, r], direction, _delta(config, 2)) / 2.0
+            )
             centre = float(np.mean(observed(kind, r, direction))) + direction * radius
             if 0.0 < centre < 1.0:
                 found.append(Component(kind, r, direction, centre))
             else:
                 side = "harsher" if direction == st.BELOW else "more lenient"
-                notes.append(f"too few anchors and passes to watch whether {config.rubrics[r]} is judged {side} by its mean")
+                notes.append(
+                    f"too few anchors and passes to watch whether {config.rubrics[r]} is judged {side} by its mean"
+                )
 
     def rate_component(kind: int, r: int, direction: float, delta: float, what: str) -> None:
         events = observed(kind, r, direction)
@@ -145,7 +161,10 @@ def _components(
         if highest <= HIGHEST_WATCHED_RATE:
             found.append(Component(kind, r, direction, highest))
         else:
-            notes.append(f"the judge may depart from its usual score in {highest:.0%} of re-scores ({what}): too often to be a fingerprint")
+            notes.append(
+                f"the judge may depart from its usual score in {highest:.0%} of re-scores ({what}): too often to be "
+                "a fingerprint"
+            )
 
     if "gap" in config.statistics:
         for r in rubrics:
@@ -156,13 +175,18 @@ def _components(
                 rate_component(st.DEPARTURE, r, direction, _delta(config, 3), config.rubrics[r])
         rate_component(st.ANY_DEPARTURE, 0, st.ABOVE, _delta(config, 3), "any rubric")
     elif "fingerprint" in config.statistics:
-        notes.append("one baseline pass cannot tell the judge's own noise from a change: the fingerprint is off; add passes")
+        notes.append(
+            "one baseline pass cannot tell the judge's own noise from a change: the fingerprint is off; add passes"
+        )
     if "paired" in config.statistics and compare:
         for r in rubrics:
             if len(np.unique(fresh[:, :, r][~np.isnan(fresh[:, :, r])].round(9))) > GRID_LEVELS:
                 mean_components(st.PAIRED, r)
     if not found:
-        raise AnchorError(f"{len(human)} anchors x {len(fresh)} bounding passes bound nothing about this judge; add anchors or baseline passes")
+        raise AnchorError(
+            f"{len(human)} anchors x {len(fresh)} bounding passes bound nothing about this judge; add anchors or "
+            "baseline passes"
+        )
     return tuple(found)
 
 

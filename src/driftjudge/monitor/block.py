@@ -39,7 +39,13 @@ class Block:
 
     def part(self, start: int, stop: int) -> Block:
         """The items `start` .. `stop - 1`."""
-        return Block(self.strata[start:stop], self.cheap[start:stop], self.strong[start:stop], self.versions[start:stop], self.rescored)
+        return Block(
+            self.strata[start:stop],
+            self.cheap[start:stop],
+            self.strong[start:stop],
+            self.versions[start:stop],
+            self.rescored,
+        )
 
 
 def run_block(monitor: Monitor, block: Block) -> None:
@@ -58,8 +64,8 @@ def run_block(monitor: Monitor, block: Block) -> None:
     done = 0
     while done < len(block):
         system_at, judge_at = int(clock[ck.SYSTEM_AT]), int(clock[ck.JUDGE_AT])
-        done += run_stream(
-            monitor._main, process, clock, every, monitor._burst,
+        done += monitor._compute(
+            run_stream, monitor._main, process, clock, every, monitor._burst,
             block.strata[done:], block.cheap[done:], block.strong[done:], item_coins[done:],
             block.versions[done:], rescored, draw_coins, repeat_coins, first_draw,
         )  # fmt: skip
@@ -78,18 +84,26 @@ def _check(monitor: Monitor, block: Block) -> None:
     shape = (len(block), len(config.rubrics))
     for name, scores in (("cheap", block.cheap), ("strong", block.strong)):
         if scores.shape != shape:
-            raise ScoreError(f"{name} scores have the shape {scores.shape}; give one row of {shape[1]} scores for each of the {shape[0]} items")
+            raise ScoreError(
+                f"{name} scores have the shape {scores.shape}; give one row of {shape[1]} scores for each of the "
+                f"{shape[0]} items"
+            )
         bad = (scores < 0.0) | (scores > 1.0)
         if bad.any():
             raise ScoreError(f"{name} scores hold {scores[bad][0]:g}, outside [0, 1]; map your scale to [0, 1] first")
-    if len(block) and not (0 <= int(block.strata.min()) and int(block.strata.max()) < len(config.strata)):
+    if len(block) and not (int(block.strata.min()) >= 0 and int(block.strata.max()) < len(config.strata)):
         raise ScoreError(f"stratum indices reach {int(block.strata.max())}; the config has {len(config.strata)} strata")
     if monitor.baseline is not None:
         kept = len(monitor.baseline.kept)
         if block.rescored.ndim != 4 or block.rescored.shape[2:] != (kept, shape[1]):
-            raise ScoreError(f"rescored has the shape {block.rescored.shape}; give versions x repeats x {kept} kept anchors x {shape[1]} rubrics")
+            raise ScoreError(
+                f"rescored has the shape {block.rescored.shape}; give versions x repeats x {kept} kept anchors x "
+                f"{shape[1]} rubrics"
+            )
         if len(block) and int(block.versions.max()) >= len(block.rescored):
-            raise ScoreError(f"items name judge version {int(block.versions.max())} but rescored holds {len(block.rescored)}")
+            raise ScoreError(
+                f"items name judge version {int(block.versions.max())} but rescored holds {len(block.rescored)}"
+            )
 
 
 def _no_anchors(rubrics: int) -> AnchorProcess:

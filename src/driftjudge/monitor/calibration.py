@@ -56,7 +56,9 @@ class Calibration:
         labels = np.asarray(strata, dtype=object)
         unknown = sorted({str(label) for label in labels} - set(config.strata))
         if unknown:
-            raise CalibrationError(f"calibration items carry the unknown stratum {unknown[0]!r}; config.strata has {_list(config.strata)}")
+            raise CalibrationError(
+                f"calibration items carry the unknown stratum {unknown[0]!r}; config.strata has {_list(config.strata)}"
+            )
         shape = (len(config.strata), len(config.rubrics))
         bars, errors, counts = np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=np.int64)
         order = np.random.default_rng(_SHUFFLE_KEY).permutation(len(scores))
@@ -66,7 +68,10 @@ class Calibration:
             for r, rubric in enumerate(config.rubrics):
                 values = rows[:, r][~np.isnan(rows[:, r])]
                 if len(values) == 0:
-                    raise CalibrationError(f"no calibration scores for rubric {rubric!r} in stratum {stratum!r}; add items or leave the stratum out")
+                    raise CalibrationError(
+                        f"no calibration scores for rubric {rubric!r} in stratum {stratum!r}; add items or leave the "
+                        "stratum out"
+                    )
                 bars[t, r], counts[t, r] = float(np.mean(values)), len(values)
                 if delta > 0.0:
                     errors[t, r] = bars[t, r] - lowest_mean(values, delta)
@@ -112,7 +117,10 @@ def _watchable(
         )
     watched = np.where(nulls > 0.0, nulls, np.nan)
     if np.isnan(watched).all():
-        raise CalibrationError("no cell is left to watch: every bar is too low or too uncertain; collect more calibration items or lower the slack")
+        raise CalibrationError(
+            "no cell is left to watch: every bar is too low or too uncertain; collect more calibration items or "
+            "lower the slack"
+        )
     return watched
 
 

@@ -76,7 +76,7 @@ class MonitorConfig:
     anchor_every: int = FROM_PRESET
     """rho: one anchor is re-scored at every rho-th position; 0 leaves only bursts."""
     guard: int = FROM_PRESET
-    """W: positions after a system alarm in which the anchors may still claim it. With a burst, the burst is the guard."""
+    """W: positions after a system alarm in which the anchors may still claim it. A burst takes its place."""
     burst: int = FROM_PRESET
     """Anchors drawn at once when the system alarm rises; the guard then closes after that many re-scores."""
     run_length: float | None = None
@@ -175,7 +175,7 @@ def _one_of(name: str, value: object, known: Sequence[object]) -> None:
 
 def _check(config: MonitorConfig) -> None:
     for name, names in (("rubrics", config.rubrics), ("strata", config.strata)):
-        if not names or not all(isinstance(item, str) and item for item in names):
+        if not names or not all(names):
             raise ConfigError(f"{name} needs at least one non-empty name, got {names!r}")
         if len(set(names)) != len(names):
             twice = next(item for item in names if names.count(item) > 1)

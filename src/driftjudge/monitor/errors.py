@@ -45,3 +45,7 @@ class SnapshotError(MonitorError):
 
 class EpochError(MonitorError):
     """An acknowledgement or re-anchoring that does not fit the current verdict."""
+
+
+class StoppedError(MonitorError):
+    """The monitor stopped itself because its evidence would no longer have been valid."""

@@ -100,7 +100,7 @@ def _constant_caps(config: MonitorConfig, calibration: Calibration) -> NDArray[n
     """The caps of rules with one pi for all, and of the boundary rule, whose cap holds over every pi it may choose."""
     if config.acquisition not in ("uniform", "full", "boundary"):
         return np.empty((0, 0))
-    nulls, bars = calibration.nulls.ravel(), calibration.bars.ravel()
+    nulls, bars = calibration.nulls.ravel().tolist(), calibration.bars.ravel().tolist()
     caps = np.empty((len(nulls), len(config.proxies)))
     pi = config.budget if config.acquisition == "uniform" else 1.0
     for (cell, w), _ in np.ndenumerate(caps):
@@ -176,10 +176,7 @@ def main_step(
         for w in range(len(proxies)):
             d = null - observation(proxy(mu, null, proxies[w]), y, ratio)
             # The cap knows pi and the past, never this item's cheap score.
-            if len(caps):
-                cap = caps[cell, w]
-            else:
-                cap = observation_cap(highest_observation(null, proxies[w], pi), null)
+            cap = caps[cell, w] if len(caps) else observation_cap(highest_observation(null, proxies[w], pi), null)
             if betting == PLUG_IN:
                 total = grow(cells[cell, WEALTH], plug_in_bet(cells[cell, SUM_D], cells[cell, SUM_D2], cap), d)
             else:

@@ -6,7 +6,7 @@ give the same state.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +17,8 @@ from driftjudge.monitor import events, snapshots
 from driftjudge.monitor.anchor_process import AnchorProcess, anchor_evalue, anchor_step, new_anchor_process
 from driftjudge.monitor.anchors import AnchorSet
 from driftjudge.monitor.attribution import attribute
-from driftjudge.monitor.block import Block, run_block
 from driftjudge.monitor.baseline import Baseline, make_baseline
+from driftjudge.monitor.block import Block, run_block
 from driftjudge.monitor.calibration import Calibration
 from driftjudge.monitor.clock import note_anchor, note_main
 from driftjudge.monitor.config import MonitorConfig
@@ -29,6 +29,7 @@ from driftjudge.monitor.errors import (
     DuplicateError,
     EpochError,
     ScoreError,
+    StoppedError,
     UnaskedError,
     UnknownStratumError,
 )
@@ -40,6 +41,7 @@ from driftjudge.monitor.stream import APPLIED_WITH_ALARM, ASKED, take_item
 from driftjudge.monitor.summary import evidence_of, moved_rubrics, named_cells
 from driftjudge.monitor.verdict import Verdict
 from driftjudge.stats.coins import ACQUISITION, ANCHOR_DRAW, BLOCK, coin_block
+from driftjudge.stats.errors import SupermartingaleError
 
 MOST_MILESTONES = 1_000
 
@@ -77,6 +79,7 @@ class Monitor:
         self._coin_blocks: dict[int, tuple[int, NDArray[np.float64]]] = {}
         self._install_calibration(calibration, anchors)
         self._install_anchors(anchors)
+        self._stopped = ""
         self._verdict = self._read_verdict()
 
     def _install_calibration(self, calibration: Calibration, anchors: AnchorSet | None) -> None:
@@ -110,22 +113,32 @@ class Monitor:
         """Take in the next item of the stream and say what should be scored because of it."""
         t = self._strata.get(stratum)
         if t is None:
-            raise UnknownStratumError(f"item {item_id!r} has the unknown stratum {stratum!r}; the config has {', '.join(map(repr, self.config.strata[:8]))}")
+            raise UnknownStratumError(
+                f"item {item_id!r} has the unknown stratum {stratum!r}; the config has "
+                f"{', '.join(map(repr, self.config.strata[:8]))}"
+            )
         if item_id in self._seen_ids:
             raise DuplicateError(f"item {item_id!r} was already observed; give every item an id of its own")
         if len(self._items) >= self.config.max_pending:
-            raise BufferFullError(f"{len(self._items)} items wait for strong scores; record scores or failures for {self._items.wanted_ids()[0]!r} and others first")
+            raise BufferFullError(
+                f"{len(self._items)} items wait for strong scores; record scores or failures for "
+                f"{self._items.wanted_ids()[0]!r} and others first"
+            )
         row, scored = self._cheap_row(item_id, cheap)
         clock = self._clock
         drawn = int(clock[ck.DRAWN])
-        every = self.config.anchor_every if self._anchor is not None and len(self._draws) < self.config.max_pending else 0
-        outcome, pi = take_item(
-            self._main, clock, self._burst, every, t, row, scored,
+        every = (
+            self.config.anchor_every if self._anchor is not None and len(self._draws) < self.config.max_pending else 0
+        )
+        outcome, pi = self._compute(
+            take_item, self._main, clock, self._burst, every, t, row, scored,
             self._coin(ACQUISITION, int(clock[ck.POSITION])), not len(self._items),
         )  # fmt: skip
         if outcome < 0:
             rubric = -1 - outcome
-            raise ScoreError(refusal_of(float(row[rubric]), self.config.rubrics[rubric], f"cheap scores of item {item_id!r}"))
+            raise ScoreError(
+                refusal_of(float(row[rubric]), self.config.rubrics[rubric], f"cheap scores of item {item_id!r}")
+            )
         self._seen_ids.add(item_id)
         if outcome > APPLIED_WITH_ALARM:
             self._items.add(WaitingItem(item_id, int(clock[ck.POSITION]), t, row.copy(), outcome == ASKED, pi))
@@ -142,7 +155,9 @@ class Monitor:
         if item is None:
             if item_id in self._seen_ids:
                 raise UnaskedError(f"item {item_id!r} is closed: it was not asked about, or its score is already in")
-            raise UnaskedError(f"nobody asked for a strong score of {item_id!r}; record scores only where observe() said so")
+            raise UnaskedError(
+                f"nobody asked for a strong score of {item_id!r}; record scores only where observe() said so"
+            )
         label = score_row(scores, self.config.rubrics, f"strong scores of item {item_id!r}")
         if label is None:
             label = np.full(len(self.config.rubrics), np.nan)
@@ -220,15 +235,21 @@ class Monitor:
     # After a verdict.
 
     def acknowledge(self, calibration: Calibration | None = None) -> None:
-        """Take note of a system (or unattributed) verdict: the main family starts anew in a new epoch with its own alpha.
+        """Take note of a system (or unattributed) verdict: the main family starts anew, in a new epoch.
 
         The anchors go on: nothing happened to the judge. Give a new calibration to accept the new level as the bar;
         without one a system that stays below its bar will alarm again.
         """
         if self._verdict.kind == "judge":
-            raise EpochError("the verdict is judge: the bars belong to the old judge, so call reanchor() with new baseline passes and a new calibration")
+            raise EpochError(
+                "the verdict is judge: the bars belong to the old judge, so call reanchor() with new baseline passes "
+                "and a new calibration"
+            )
         if self._verdict.status != "final":
-            raise EpochError(f"the verdict is {self._verdict.kind!r} and {self._verdict.status}; there is nothing final to acknowledge yet")
+            raise EpochError(
+                f"the verdict is {self._verdict.kind!r} and {self._verdict.status}; there is nothing final to "
+                "acknowledge yet"
+            )
         self._install_calibration(calibration or self.calibration, self.anchors)
         self._clock[[ck.SYSTEM_AT, ck.GUARD_DRAW]] = 0
         # A judge alarm that came after the guard stays on the books: it belongs to the anchors, which go on.
@@ -286,6 +307,18 @@ class Monitor:
     def _burst(self) -> int:
         return self.config.burst if self._anchor is not None else 0
 
+    def _compute(self, step: Callable[..., Any], *arguments: Any) -> Any:
+        """Run a kernel; if it finds that evidence would stop being valid, never run another."""
+        if self._stopped:
+            raise StoppedError(
+                f"the monitor stopped itself: {self._stopped}; restore an earlier snapshot and report this"
+            )
+        try:
+            return step(*arguments)
+        except SupermartingaleError as error:
+            self._stopped = str(error)
+            raise
+
     def _cheap_row(self, item_id: str, cheap: Scores) -> tuple[NDArray[np.float64], bool]:
         """The cheap scores in the reused row; the kernel checks their range."""
         row = self._row
@@ -293,11 +326,16 @@ class Monitor:
             row[:] = np.nan
             return row, False
         if len(cheap) != len(row):
-            raise ScoreError(f"cheap scores of item {item_id!r}: {len(cheap)} scores for the {len(row)} rubrics {', '.join(self.config.rubrics)}; give one each, in that order")
+            raise ScoreError(
+                f"cheap scores of item {item_id!r}: {len(cheap)} scores for the {len(row)} rubrics "
+                f"{', '.join(self.config.rubrics)}; give one each, in that order"
+            )
         try:
             row[:] = cheap
         except (TypeError, ValueError) as error:
-            raise ScoreError(f"cheap scores of item {item_id!r}: scores are numbers in rubric order, got {cheap!r}") from error
+            raise ScoreError(
+                f"cheap scores of item {item_id!r}: scores are numbers in rubric order, got {cheap!r}"
+            ) from error
         return row, True
 
     def _coin(self, purpose: int, index: int) -> float:
@@ -330,7 +368,7 @@ class Monitor:
             if item.void:
                 continue
             label = item.cheap if item.label is None else item.label
-            evalue = main_step(self._main, item.stratum, item.cheap, item.asked, item.pi, label)
+            evalue = self._compute(main_step, self._main, item.stratum, item.cheap, item.asked, item.pi, label)
             drawn = int(self._clock[ck.DRAWN])
             if note_main(self._clock, item.position, evalue, self._main.threshold, self._burst):
                 self._new_draws(drawn)
@@ -341,7 +379,7 @@ class Monitor:
         if anchor is None:
             return
         while (draw := self._draws.pop_ready()) is not None:
-            evalue = anchor_step(anchor, draw.anchor, draw.scores)
+            evalue = self._compute(anchor_step, anchor, draw.anchor, draw.scores)
             if note_anchor(self._clock, draw.position, evalue, anchor.threshold):
                 self._withdraw_draws()
                 self._on_judge_alarm()

@@ -15,7 +15,9 @@ def pack(array: NDArray[Any]) -> Any:
     [[0.1, None]]
     """
     if array.dtype.kind == "f" and np.isnan(array).any():
-        return np.where(np.isnan(array), None, array.astype(object)).tolist()
+        values = array.astype(object)
+        values[np.isnan(array)] = None
+        return values.tolist()
     return array.tolist()
 
 

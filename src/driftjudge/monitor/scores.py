@@ -29,7 +29,9 @@ class Failure:
     def __post_init__(self) -> None:
         """Refuse a reason nobody would know how to treat."""
         if self.reason not in ("transport", "refusal", "unparsable", "out_of_range"):
-            raise ScoreError(f"a failure's reason is 'transport', 'refusal', 'unparsable' or 'out_of_range', got {self.reason!r}")
+            raise ScoreError(
+                f"a failure's reason is 'transport', 'refusal', 'unparsable' or 'out_of_range', got {self.reason!r}"
+            )
 
 
 Scores = Sequence[float] | NDArray[np.float64] | Failure
@@ -45,7 +47,10 @@ def score_row(scores: Scores, rubrics: tuple[str, ...], what: str) -> NDArray[np
     except (TypeError, ValueError) as error:
         raise ScoreError(f"{what}: scores are numbers in rubric order, got {scores!r}") from error
     if row.shape != (len(rubrics),):
-        raise ScoreError(f"{what}: {row.size} scores for the {len(rubrics)} rubrics {', '.join(rubrics)}; give one each, in that order")
+        raise ScoreError(
+            f"{what}: {row.size} scores for the {len(rubrics)} rubrics {', '.join(rubrics)}; give one each, in that "
+            "order"
+        )
     for rubric, value in zip(rubrics, row.tolist(), strict=True):
         if not 0.0 <= value <= 1.0:
             raise ScoreError(refusal_of(value, rubric, what))
@@ -73,5 +78,7 @@ def score_matrix(scores: ArrayLike, rubrics: int, what: str, *, unscored: bool =
     if bad.any():
         row, column = (int(i) for i in np.argwhere(bad)[0])
         value = matrix[row, column]
-        raise ScoreError(f"{what}: row {row}, column {column} is {value:g}; scores lie in [0, 1], so map your scale first")
+        raise ScoreError(
+            f"{what}: row {row}, column {column} is {value:g}; scores lie in [0, 1], so map your scale first"
+        )
     return matrix

@@ -49,16 +49,21 @@ def take(monitor: Monitor) -> dict[str, Any]:
 
 def restore(cls: type[Monitor], state: Mapping[str, Any], config: MonitorConfig | None) -> Monitor:
     """See `Monitor.restore`."""
-    if not isinstance(state, Mapping) or "format" not in state:
+    if "format" not in state:
         raise SnapshotError("this is not a monitor snapshot: it has no 'format'; pass what Monitor.snapshot() returned")
     if state["format"] != FORMAT:
-        raise SnapshotError(f"the snapshot has format {state['format']!r} but this version reads {FORMAT}; restore it with the version that wrote it")
+        raise SnapshotError(
+            f"the snapshot has format {state['format']!r} but this version reads {FORMAT}; restore it with the "
+            "version that wrote it"
+        )
     try:
         return _rebuild(cls, state, config)
     except SnapshotError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, MonitorError) as error:
-        raise SnapshotError(f"the snapshot is damaged ({type(error).__name__}: {error}); take a new one, or fold the event log") from error
+        raise SnapshotError(
+            f"the snapshot is damaged ({type(error).__name__}: {error}); take a new one, or fold the event log"
+        ) from error
 
 
 def _rebuild(cls: type[Monitor], state: Mapping[str, Any], config: MonitorConfig | None) -> Monitor:
@@ -96,7 +101,10 @@ def _rebuild(cls: type[Monitor], state: Mapping[str, Any], config: MonitorConfig
 def _fill(target: NDArray[Any], values: Any, name: str) -> None:
     array = unpack(values)
     if array.shape != target.shape:
-        raise SnapshotError(f"the snapshot's {name} has the shape {array.shape} instead of {target.shape}; it is damaged or of another config")
+        raise SnapshotError(
+            f"the snapshot's {name} has the shape {array.shape} instead of {target.shape}; it is damaged or of "
+            "another config"
+        )
     target[...] = array
 
 
@@ -112,5 +120,3 @@ def _waiting_item(packed: Mapping[str, Any]) -> WaitingItem:
 
 def _draw(packed: Mapping[str, Any]) -> Draw:
     return Draw(**{**packed, "scores": None if packed["scores"] is None else unpack(packed["scores"])})
-
-

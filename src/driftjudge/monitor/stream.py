@@ -67,14 +67,16 @@ def run_stream(
 
 @kernel
 def _any_unscored(scores: NDArray[np.float64]) -> bool:
+    unscored = False
     for score in scores:
-        if math.isnan(score):
-            return True
-    return False
+        unscored |= math.isnan(score)
+    return unscored
 
 
 @kernel
-def _count_calls(clock: NDArray[np.int64], cheap: NDArray[np.float64], strong: NDArray[np.float64], asked: bool) -> None:
+def _count_calls(
+    clock: NDArray[np.int64], cheap: NDArray[np.float64], strong: NDArray[np.float64], asked: bool
+) -> None:
     if _any_unscored(cheap):
         clock[ck.CHEAP_UNSCORED] += 1
     if asked:

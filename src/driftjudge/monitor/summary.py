@@ -156,7 +156,10 @@ def _assumptions(monitor: Monitor) -> tuple[str, ...]:
             f"bounded, not taken as exact."
         )
     else:
-        lines.append("Bars and anchor baselines are taken as exact: the judge repeats itself and the slack covers the bars' error.")
+        lines.append(
+            "Bars and anchor baselines are taken as exact: the judge repeats itself and the slack covers the bars' "
+            "error."
+        )
     lines.append("Calibration items are a fair sample of the stream when all is well, stratum by stratum.")
     if baseline is None:
         lines.append("No anchors: an alarm cannot be attributed.")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import os
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+numba: Any
 try:
-    import numba
+    numba = importlib.import_module("numba")
 except ImportError:  # the same source then runs as plain Python
     numba = None
 

@@ -19,7 +19,7 @@ GAP, PAIRED, DEPARTURE, ANY_DEPARTURE = range(4)
 STATISTIC_NAMES = ("gap", "paired", "fingerprint", "fingerprint")
 
 BELOW = -1.0
-"""The judge turned harsher: bets that x lies below its centre. (The paper's text swaps the two directions after eq. 6.)"""
+"""The judge turned harsher. (The sentence after the paper's equation 6 swaps the two directions.)"""
 ABOVE = 1.0
 """The judge turned more lenient, or departs from its usual score more often than it used to."""
 

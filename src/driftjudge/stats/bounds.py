@@ -6,6 +6,7 @@ All are valid for every law on [0, 1] and every sample size; none is an approxim
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +67,7 @@ def _disjoint_pair_variances(values: NDArray[np.float64], groups: NDArray[np.int
     x, g = values[order], groups[order]
     starts = np.concatenate(([0], np.flatnonzero(np.diff(g)) + 1, [len(g)]))
     halves: list[NDArray[np.float64]] = []
-    for start, stop in zip(starts[:-1], starts[1:], strict=True):
+    for start, stop in pairwise(starts.tolist()):
         pairs = (stop - start) // 2
         block = x[start : start + 2 * pairs].reshape(pairs, 2)
         halves.append((block[:, 0] - block[:, 1]) ** 2 / 2.0)

@@ -31,8 +31,7 @@ def coin_block(seed: int, purpose: int, block: int) -> NDArray[np.float64]:
     key = np.array([seed, purpose], dtype=np.uint64)
     counter = np.array([block * (BLOCK // _WORDS_PER_COUNTER), 0, 0, 0], dtype=np.uint64)
     raw = np.random.Philox(key=key, counter=counter).random_raw(BLOCK)
-    uniform: NDArray[np.float64] = (raw >> np.uint64(11)) * 2.0**-53
-    return uniform
+    return (raw >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def coins(seed: int, purpose: int, start: int, count: int) -> NDArray[np.float64]:
