@@ -61,7 +61,7 @@ def acquisition_probability(
         urgency = _nearness(cheap, cells, t)
     else:
         urgency = _predicted_growth(budget, cells, rubrics, t, seen)
-    return float(budget + (1.0 - budget) * urgency)
+    return budget + (1.0 - budget) * urgency
 
 
 @kernel
@@ -70,7 +70,7 @@ def _share(strata: NDArray[np.float64], t: int) -> float:
     total = 0.0
     for other in range(len(strata)):
         total += strata[other, SEEN]
-    return (strata[t, SEEN] + 1.0) / (total + len(strata))
+    return float((strata[t, SEEN] + 1.0) / (total + len(strata)))
 
 
 @kernel

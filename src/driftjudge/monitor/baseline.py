@@ -75,6 +75,10 @@ def make_baseline(anchors: AnchorSet, config: MonitorConfig) -> Baseline:
             f"anchors carry {anchors.human.shape[1]} rubrics but the config has {len(config.rubrics)}; give a label "
             "for each"
         )
+    silent = np.isnan(anchors.passes).all(axis=(0, 1))
+    if silent.any():
+        rubric = config.rubrics[int(np.argmax(silent))]
+        raise AnchorError(f"no baseline pass scored {rubric!r} on any anchor; score the anchors on every rubric first")
     exact = config.baseline_share == 0.0
     if exact and set(config.statistics) != {"gap"}:
         raise AnchorError("fingerprint and paired statistics need baseline_share > 0 to bound the judge's own noise")

@@ -16,6 +16,9 @@ from driftjudge.monitor.packing import pack, unpack
 from driftjudge.monitor.scores import score_matrix
 from driftjudge.stats.bounds import lowest_mean
 
+LowBars = Literal["refuse", "skip"]
+"""What to do with a cell whose bar leaves no room for a drop."""
+
 _SHUFFLE_KEY = 20_240_917
 """Betting bounds depend on the order of the sample; a fixed shuffle keeps a sorted file from weakening them."""
 
@@ -43,7 +46,7 @@ class Calibration:
         config: MonitorConfig,
         *,
         ids: Sequence[str] | None = None,
-        low_bars: Literal["refuse", "skip"] = "refuse",
+        low_bars: LowBars = "refuse",
     ) -> Calibration:
         """Bars from in-control items: one stratum label and one row of strong scores (NaN: unscored) per item.
 
@@ -97,7 +100,7 @@ def _watchable(
     errors: NDArray[np.float64],
     counts: NDArray[np.int64],
     config: MonitorConfig,
-    low_bars: str,
+    low_bars: LowBars,
 ) -> NDArray[np.float64]:
     """Refuse or leave out the cells with m <= 0: no mean can lie below them."""
     low = np.argwhere(nulls <= 0.0)

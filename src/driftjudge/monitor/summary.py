@@ -13,15 +13,13 @@ from driftjudge.monitor.config import MonitorConfig
 from driftjudge.monitor.evidence import CellEvidence, Cost, Evidence, JudgeShift
 from driftjudge.monitor.layout import EVALUE, NULL, SEEN, SUM_D, WEALTH
 from driftjudge.monitor.main_process import MainProcess
+from driftjudge.monitor.verdict import ANY_RUBRIC
 from driftjudge.stats.anchors import ABOVE, ANY_DEPARTURE, BELOW
 from driftjudge.stats.families import e_holm
 from driftjudge.stats.intervals import COUNT, SUM_BET, SUM_BET_X, interval
 
 if TYPE_CHECKING:
     from driftjudge.monitor.monitor import Monitor
-
-ANY_RUBRIC = "*"
-"""Stands for 'some rubric': the judge departs from its usual scores, without one rubric or direction to name."""
 
 
 def log_evalue(evalue: float) -> float:

@@ -12,6 +12,10 @@ Status = Literal["watching", "pending", "final"]
 """`pending`: the guard is open and the kind may still change to `judge`."""
 
 
+ANY_RUBRIC = "*"
+"""Stands for 'some rubric': the judge departs from its usual scores, without one rubric or direction to name."""
+
+
 @dataclass(frozen=True)
 class Verdict:
     """Equation 7 of the paper, with the facts that support it."""
@@ -41,7 +45,7 @@ class Verdict:
                 f"whether the system or the judge moved; add an anchor set."
             )
         if self.kind == "judge":
-            how = _listed([_judged(rubric, change) for rubric, change in self.rubrics]) or "its scores changed"
+            how = _listed(_judged(self.rubrics))
             return (
                 f"The judge moved, not necessarily your system: on the frozen anchors {how} "
                 f"(alarm at item {self.judge_alarm_at}); do not act on score changes until you re-anchor."
@@ -57,10 +61,15 @@ class Verdict:
         )
 
 
-def _judged(rubric: str, change: str) -> str:
-    if rubric == "*":
-        return "it departs from its usual scores more often than it used to"
-    return f"it scores {rubric} {'differently' if change == 'different' else change} than at the start"
+def _judged(rubrics: tuple[tuple[str, str], ...]) -> list[str]:
+    """What the judge does now, one phrase per kind of change."""
+    if not rubrics or rubrics[0][0] == ANY_RUBRIC:
+        return ["it departs from its usual scores more often than it used to"]
+    phrases = []
+    for change in dict.fromkeys(change for _, change in rubrics):
+        moved = _listed([rubric for rubric, how in rubrics if how == change])
+        phrases.append(f"it scores {moved} {'differently' if change == 'different' else change} than at the start")
+    return phrases
 
 
 def _listed(parts: list[str], most: int = 3) -> str:

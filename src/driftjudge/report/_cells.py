@@ -39,8 +39,8 @@ def cells_chart(
     rubrics = list(dict.fromkeys(cell.rubric for cell in cells))
     shown = _Grid(rubrics, strata, naming_threshold(evidence), colours, width)
     layers = [
-        shown.boxes([cell for cell in cells if cell.null > 0.0]),
-        shown.idle([cell for cell in cells if cell.null <= 0.0]),
+        shown.boxes([cell for cell in cells if _words.is_watched(cell)]),
+        shown.idle([cell for cell in cells if not _words.is_watched(cell)]),
         shown.outlines([cell for cell in cells if cell.named]),
         shown.numbers(cells),
     ]
@@ -57,14 +57,15 @@ def cells_chart(
 
 def naming_threshold(evidence: Evidence) -> float:
     """Natural log of the e-value at which closed testing names a cell whatever the others show."""
-    return math.log(evidence.config.cells * evidence.config.system_threshold)
+    watched = sum(_words.is_watched(cell) for cell in evidence.cells)
+    return math.log(max(1, watched) / evidence.config.alpha_system)
 
 
 def shown_strata(evidence: Evidence) -> list[str]:
     """All strata in their order, or the `MOST_STRATA` with the strongest cell."""
     best: dict[str, float] = {}
     for cell in evidence.cells:
-        best[cell.stratum] = max(best.get(cell.stratum, -math.inf), cell.log_e)
+        best[cell.stratum] = max(best.get(cell.stratum, -math.inf), _words.strength(cell))
     kept = set(sorted(best, key=lambda stratum: -best[stratum])[:MOST_STRATA])
     return [stratum for stratum in best if stratum in kept]
 
@@ -165,16 +166,17 @@ class _Grid:
         return mark.encode(*self.axes, text="label:N", color=ink, tooltip=self.tooltip)
 
     def _row(self, cell: CellEvidence) -> dict[str, object]:
-        share = max(0.0, cell.log_e) / self.threshold if math.isfinite(cell.log_e) else 0.0
-        told = "×" if cell.null <= 0.0 else _words.figure(cell.log_e, 1)
+        strength, watched = _words.strength(cell), _words.is_watched(cell)
+        share = max(0.0, strength) / self.threshold
+        told = _words.figure(cell.log_e, 1 if abs(cell.log_e) < 100.0 else 0) if watched else "×"
         return {
             "rubric": cell.rubric,
             "stratum": cell.stratum,
             "row": self.names[cell.stratum],
             "shade": min(share, 1.0) * self.threshold,
             "label": f"▼{told}" if cell.named else told,
-            "told": told if cell.null > 0.0 else "not watched",
-            "bright": share > 0.7 and cell.null > 0.0,
+            "told": told if watched else "not watched",
+            "bright": share > 0.7,
             "mean": _words.figure(cell.mean, 3),
             "bar": _words.figure(cell.bar, 3),
             "null": _words.figure(cell.null, 3),

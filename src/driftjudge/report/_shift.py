@@ -38,7 +38,7 @@ def shift_chart(
     y_axis = alt.Axis(title=None, domain=False, ticks=False, labelLimit=120 if width == "container" else 220)
     y = alt.Y("rubric:N", sort=rubrics, axis=y_axis)
     known = data([_row(shift, colours) for shift in evidence.shifts if _is_known(shift)])
-    unknown = data([{"rubric": shift.rubric, "shift": 0.0} for shift in evidence.shifts if not _is_known(shift)])
+    unknown = data([_missing(shift) for shift in evidence.shifts if not _is_known(shift)])
     colour = alt.Color("colour:N", scale=None)
     tooltip = [
         alt.Tooltip("rubric:N"),
@@ -50,7 +50,7 @@ def shift_chart(
     interval = alt.Chart(known).mark_rule(strokeWidth=4, strokeCap="round", opacity=0.55)
     point = alt.Chart(known).mark_point(size=90, strokeWidth=2.5, opacity=1)
     halo, label = haloed(alt.Chart(known), colours.background, dy=-14, fontWeight="bold")
-    nothing = alt.Chart(unknown).mark_text(text="no re-scores yet", color=colours.muted, align="left", dx=8)
+    nothing = alt.Chart(unknown).mark_text(color=colours.muted, align="left", dx=8)
     layers: list[Any] = [
         zero,
         interval.encode(alt.X("low:Q", scale=x_scale, axis=x_axis), y, x2="high:Q", color=colour, tooltip=tooltip),
@@ -59,7 +59,7 @@ def shift_chart(
         ),
         halo.encode(x, y, text="told:N"),
         label.encode(x, y, text="told:N", color=colour),
-        nothing.encode(x, y),
+        nothing.encode(x, y, text="told:N"),
     ]
     for text, align, at in (("← harsher", "left", 0), ("more lenient →", "right", "width")):
         side = alt.Chart(data([{}])).mark_text(text=text, align=align, color=colours.muted, baseline="bottom")
@@ -83,6 +83,11 @@ def _reach(evidence: Evidence) -> float:
     """Half the width of the axis: symmetric, so that zero stands in the middle."""
     ends = [abs(end) for shift in evidence.shifts for end in (shift.low, shift.high, shift.shift) if math.isfinite(end)]
     return min(1.0, max(0.05, 1.15 * max(ends, default=0.0)))
+
+
+def _missing(shift: JudgeShift) -> dict[str, object]:
+    told = f"no re-scores since item {shift.since:,}" if shift.since else "no re-scores yet"
+    return {"rubric": shift.rubric, "shift": 0.0, "told": told}
 
 
 def _row(shift: JudgeShift, colours: Palette) -> dict[str, object]:

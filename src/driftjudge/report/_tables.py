@@ -7,7 +7,7 @@ from html import escape
 
 from driftjudge.monitor.config import MonitorConfig
 from driftjudge.monitor.evidence import Evidence
-from driftjudge.report._words import figure, interval, signed
+from driftjudge.report._words import figure, interval, is_watched, signed, strength
 
 MOST_ROWS = 500
 """Cells listed; of more, those with the strongest evidence."""
@@ -15,12 +15,12 @@ MOST_ROWS = 500
 
 def cells_table(evidence: Evidence) -> str:
     """Every cell, strongest evidence first."""
-    cells = sorted(evidence.cells, key=lambda cell: -cell.log_e)
+    cells = sorted(evidence.cells, key=strength, reverse=True)
     rows = [
         [
             cell.rubric,
             cell.stratum,
-            "dropped" if cell.named else "not watched" if cell.null <= 0.0 else "",
+            "dropped" if cell.named else "not watched" if not is_watched(cell) else "",
             figure(cell.log_e, 2),
             figure(cell.mean, 3),
             figure(cell.bar, 3),

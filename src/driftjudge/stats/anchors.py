@@ -131,6 +131,7 @@ def resolution_of(passes: NDArray[np.float64], most_levels: int = 25) -> NDArray
         if len(levels) <= most_levels:
             resolutions.append(float(np.min(np.diff(levels))) / 2.0 if len(levels) > 1 else 1e-9)
         else:
-            within = values - np.nanmean(values, axis=0)
+            counts = np.maximum((~np.isnan(values)).sum(axis=0), 1)
+            within = values - np.nansum(values, axis=0) / counts
             resolutions.append(max(2.0 * float(np.sqrt(np.nanmean(within**2))), 0.01))
     return np.array(resolutions)

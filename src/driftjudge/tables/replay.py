@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from driftjudge.monitor import AnchorSet, Block, Calibration, Monitor, MonitorConfig, Verdict
+from driftjudge.monitor.calibration import LowBars
 from driftjudge.monitor.evidence import Evidence, Trace
 from driftjudge.monitor.trace import traced_run
 from driftjudge.tables.errors import TableError
@@ -84,7 +85,7 @@ def replay(
     calibration: float = 0.3,
     shuffle: bool = False,
     resample: int | None = None,
-    low_bars: str = "skip",
+    low_bars: LowBars = "skip",
     on_progress: Callable[[Trace], None] | None = None,
 ) -> Replay:
     """Run a scored table, in its order, through a Monitor.
@@ -99,32 +100,20 @@ def replay(
     _check_names(table, config, roles)
     rng = np.random.default_rng(config.seed)
     order = rng.permutation(len(table)) if shuffle else np.arange(len(table))
-    anchor_rows, rest = _set_aside(table, roles, anchors, order, rng)
-    anchor_table = anchors if isinstance(anchors, ScoreTable) else table.take(anchor_rows)
-    counted = calibration if calibration >= 1 else calibration * len(rest)
-    healthy, stream = rest[: int(counted)], rest[int(counted) :]
-    if len(healthy) == 0 or len(stream) == 0:
-        raise TableError(
-            f"{len(rest)} items are left after the anchors, of which {len(healthy)} would calibrate and {len(stream)} "
-            f"be watched; give a longer table or other --calibration and --anchors"
-        )
+    anchor_table, rest = _set_aside(table, roles, anchors, order, rng)
+    healthy, stream = _split(rest, calibration)
     if resample is not None:
         stream = rng.choice(stream, size=resample, replace=True)
-    columns = _columns(table, config)
     monitor = Monitor(
         config,
-        calibration=_calibration(table, config, roles, healthy, columns, low_bars),
-        anchors=_anchor_set(anchor_table, config, roles, _columns(anchor_table, config))
-        if len(anchor_table) and roles.human
-        else None,
+        calibration=_calibration(table, config, roles, healthy, low_bars),
+        anchors=_anchor_set(anchor_table, config, roles) if anchor_table is not None else None,
     )
     first_after = _position(change_at, len(stream), roles)
-    block = _block(monitor, table, anchor_table, roles, stream, columns, first_after)
+    block = _block(monitor, table, anchor_table, roles, stream, first_after)
     trace = traced_run(monitor, block, on_progress=on_progress)
-    evidence = monitor.evidence()
-    return Replay(
-        table.name, table.replica, monitor.verdict, _with_notes(evidence, roles, low_bars), trace, first_after, monitor
-    )
+    evidence = _with_notes(monitor.evidence(), roles)
+    return Replay(table.name, table.replica, monitor.verdict, evidence, trace, first_after, monitor)
 
 
 def _check_names(table: ScoreTable, config: MonitorConfig, roles: Roles) -> None:
@@ -136,7 +125,10 @@ def _check_names(table: ScoreTable, config: MonitorConfig, roles: Roles) -> None
     ):
         if name is not None and name not in table.scores:
             known = ", ".join(table.judge_names)
-            raise TableError(f"the table has no judge {name!r} for the {role} role; name one of {known} with --{role}")
+            without = ', or give --human "" to go without anchors' if role == "human" else ""
+            raise TableError(
+                f"the table has no judge {name!r} for the {role} role; name one of {known} with --{role}{without}"
+            )
     for name in roles.passes:
         table.judge(name)
     missing = [rubric for rubric in config.rubrics if rubric not in table.rubrics]
@@ -153,34 +145,44 @@ def _set_aside(
     anchors: int | ScoreTable | None,
     order: NDArray[np.int64],
     rng: np.random.Generator,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows that become anchors, and the others in stream order."""
+) -> tuple[ScoreTable | None, NDArray[np.int64]]:
+    """The anchors, and the other rows in stream order."""
     if roles.human is None or anchors == 0:
-        return np.empty(0, dtype=np.int64), order
+        return None, order
     if isinstance(anchors, ScoreTable):
-        used = set(anchors.ids)
-        return np.empty(0, dtype=np.int64), np.array(
-            [row for row in order if table.ids[row] not in used], dtype=np.int64
-        )
+        held_out = set(anchors.ids)
+        return anchors, np.array([row for row in order.tolist() if table.ids[row] not in held_out], dtype=np.int64)
     labelled = np.flatnonzero(~np.isnan(table.judge(roles.human)).any(axis=1))
     wanted = min(DEFAULT_ANCHORS, len(table) // 4) if anchors is None else anchors
     if wanted < 2 or wanted > len(labelled) or wanted >= len(table):
         raise TableError(
             f"{wanted} anchors were wanted but {len(labelled)} of {len(table)} items carry human labels on every "
-            "rubric; "
-            f"lower --anchors, label more items, or give --anchors 0 to go without attribution"
+            f"rubric; lower --anchors, label more items, or give --anchors 0 to go without attribution"
         )
-    chosen = np.sort(rng.choice(labelled, size=wanted, replace=False))
-    held_out = set(chosen.tolist())
-    return chosen, np.array([row for row in order.tolist() if row not in held_out], dtype=np.int64)
+    chosen = set(rng.choice(labelled, size=wanted, replace=False).tolist())
+    return table.take(sorted(chosen)), np.array([row for row in order.tolist() if row not in chosen], dtype=np.int64)
 
 
-def _columns(table: ScoreTable, config: MonitorConfig) -> list[int]:
-    return [table.rubrics.index(rubric) for rubric in config.rubrics]
+def _split(rest: NDArray[np.int64], calibration: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows to calibrate on, from the front, and rows to watch."""
+    if not calibration > 0:
+        raise TableError(f"--calibration is {calibration:g}; give a share below 1 or a number of items")
+    count = int(calibration if calibration >= 1 else calibration * len(rest))
+    if not 0 < count < len(rest):
+        raise TableError(
+            f"{len(rest)} items are left after the anchors, of which {count} would calibrate; both parts need items, so "
+            f"give a longer table or other --calibration and --anchors"
+        )
+    return rest[:count], rest[count:]
+
+
+def _scores(table: ScoreTable, judge: str, config: MonitorConfig) -> NDArray[np.float64]:
+    """A judge's scores with the rubrics in the config's order."""
+    return np.ascontiguousarray(table.judge(judge)[:, [table.rubrics.index(rubric) for rubric in config.rubrics]])
 
 
 def _calibration(
-    table: ScoreTable, config: MonitorConfig, roles: Roles, rows: NDArray[np.int64], columns: list[int], low_bars: str
+    table: ScoreTable, config: MonitorConfig, roles: Roles, rows: NDArray[np.int64], low_bars: LowBars
 ) -> Calibration:
     strata = [table.strata[row] for row in rows]
     absent = sorted(set(config.strata) - set(strata))
@@ -189,19 +191,17 @@ def _calibration(
             f"no calibration item belongs to the stratum {absent[0]!r}; calibrate on more items with --calibration, or "
             f"add --shuffle if the table's order is not time"
         )
-    scores = table.judge(roles.strong)[rows][:, columns]
     ids = [table.ids[row] for row in rows]
-    return Calibration.from_scores(strata, scores, config, ids=ids, low_bars="skip" if low_bars == "skip" else "refuse")
+    scores = _scores(table, roles.strong, config)[rows]
+    return Calibration.from_scores(strata, scores, config, ids=ids, low_bars=low_bars)
 
 
-def _anchor_set(table: ScoreTable, config: MonitorConfig, roles: Roles, columns: list[int]) -> AnchorSet:
+def _anchor_set(table: ScoreTable, config: MonitorConfig, roles: Roles) -> AnchorSet:
     assert roles.human is not None
-    passes = [table.judge(name)[:, columns] for name in roles.passes]
+    passes = [_scores(table, name, config) for name in roles.passes]
     if not passes:
-        repeats = 1 if config.baseline_share == 0.0 else TABLE_PASSES
-        passes = [table.judge(roles.strong)[:, columns]] * repeats
-    human = table.judge(roles.human)[:, columns]
-    return AnchorSet(ids=table.ids, human=human, passes=passes)
+        passes = [_scores(table, roles.strong, config)] * (1 if config.baseline_share == 0.0 else TABLE_PASSES)
+    return AnchorSet(ids=table.ids, human=_scores(table, roles.human, config), passes=passes)
 
 
 def _position(change_at: float | None, length: int, roles: Roles) -> int | None:
@@ -221,35 +221,35 @@ def _position(change_at: float | None, length: int, roles: Roles) -> int | None:
 def _block(
     monitor: Monitor,
     table: ScoreTable,
-    anchor_table: ScoreTable,
+    anchor_table: ScoreTable | None,
     roles: Roles,
     stream: NDArray[np.int64],
-    columns: list[int],
     first_after: int | None,
 ) -> Block:
-    index = {name: t for t, name in enumerate(monitor.config.strata)}
+    config = monitor.config
+    index = {name: t for t, name in enumerate(config.strata)}
     versions = np.zeros(len(stream), dtype=np.int64)
-    strong = table.judge(roles.strong)[stream][:, columns]
-    names = [roles.passes or (roles.strong,)]
+    strong = _scores(table, roles.strong, config)[stream]
+    judges = [roles.passes or (roles.strong,)]
     if roles.strong_after is not None and first_after is not None:
         versions[first_after - 1 :] = 1
-        after = table.judge(roles.strong_after)[stream][:, columns]
-        strong = np.where(versions[:, None] == 1, after, strong)
-        names.append((roles.strong_after,) * len(names[0]))
-    kept = monitor.baseline.kept if monitor.baseline is not None else np.empty(0, dtype=np.int64)
-    rescored = np.array([[anchor_table.judge(name)[kept][:, columns] for name in repeats] for repeats in names])
+        strong[first_after - 1 :] = _scores(table, roles.strong_after, config)[stream][first_after - 1 :]
+        judges.append((roles.strong_after,) * len(judges[0]))
+    rescored = np.empty((len(judges), 1, 0, len(config.rubrics)))
+    if anchor_table is not None and monitor.baseline is not None:
+        kept = monitor.baseline.kept
+        rescored = np.array([[_scores(anchor_table, name, config)[kept] for name in names] for names in judges])
     return Block(
         strata=np.array([index[table.strata[row]] for row in stream], dtype=np.int64),
-        cheap=np.ascontiguousarray(table.judge(roles.cheap)[stream][:, columns]),
-        strong=np.ascontiguousarray(strong),
+        cheap=_scores(table, roles.cheap, config)[stream],
+        strong=strong,
         versions=versions,
-        rescored=np.ascontiguousarray(rescored),
+        rescored=rescored,
     )
 
 
-def _with_notes(evidence: Evidence, roles: Roles, low_bars: str) -> Evidence:
-    del low_bars
-    if roles.human is None or roles.passes:
+def _with_notes(evidence: Evidence, roles: Roles) -> Evidence:
+    if not evidence.shifts or roles.passes:
         return evidence
     note = (
         "The table holds one score per anchor, so its judge repeats itself exactly; a live judge is noisier and needs "

@@ -1,0 +1,35 @@
+"""The commands and their options."""
+
+from __future__ import annotations
+
+import typer
+
+from driftjudge.cli import demo, replay
+
+app = typer.Typer(
+    name="driftjudge",
+    help="Who drifted: the system or the judge? With a stated error rate, however often you look.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("demo")(demo.demo)
+app.command("replay")(replay.replay)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from driftjudge import __version__
+
+        typer.echo(f"driftjudge {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Show the version and leave."
+    ),
+) -> None:
+    """Take the options that stand before a command."""
