@@ -1,7 +1,7 @@
 """Every code block of README.md and docs/ is run, in the order in which a reader would type it.
 
 `python` blocks of a page share one namespace, and `driftjudge` commands of its `sh` and `console` blocks run in the
-same empty folder, so a later block may use what an earlier one wrote. Only a block below a comment of the form
+same folder, which holds nothing but a copy of the examples, so a later block may use what an earlier one wrote. Only a block below a comment of the form
 `<!-- not run: the reason -->` is left out.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -23,8 +24,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(
     r"(?P<excuse><!-- not run: [^>]+ -->\n+)?^```(?P<language>\w+)[^\n]*\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL
 )
-VERDICT_EXITS = {0, 3, 4}
-"""What `driftjudge replay` answers with: none, system, judge."""
+VERDICT_EXITS = {0, 3, 4, 5}
+"""What `driftjudge replay` answers with: none, system, judge, unattributed."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ def _blocks(text: str) -> Iterator[Block]:
 def _commands(block: Block) -> Iterator[list[str]]:
     for line in block.code.replace("\\\n", " ").splitlines():
         words = shlex.split(line.removeprefix("$ "), comments=True)
-        if words[:1] == ["driftjudge"]:
+        if words and Path(words[0]).name == "driftjudge":
             yield words[1:]
 
 
@@ -70,6 +71,7 @@ def _run(page: str, text: str, folder: Path) -> int:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_the_code_on_the_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
     _run(str(page), page.read_text(encoding="utf-8"), tmp_path)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -43,6 +44,10 @@ def replay(
     passes: Annotated[
         str | None, typer.Option(help="Judges that are repeated time-0 scorings, by comma.", rich_help_panel=_ROLES)
     ] = None,
+    rescored: Annotated[
+        str | None,
+        typer.Option(help="Later re-scorings of the anchors: NAME@POSITION, by comma.", rich_help_panel=_ROLES),
+    ] = None,
     id_column: Annotated[str | None, typer.Option(help="Item ids.", rich_help_panel=_COLUMNS)] = None,
     stratum_column: Annotated[str | None, typer.Option(help="Strata.", rich_help_panel=_COLUMNS)] = None,
     rubric_column: Annotated[str | None, typer.Option(help="Rubrics (long tables).", rich_help_panel=_COLUMNS)] = None,
@@ -77,7 +82,8 @@ def replay(
     """Find out from a table of scores who drifted. Exit code 0: none, 3: system, 4: judge, 5: nobody can say."""
     from driftjudge.cli.settings import read_settings
 
-    roles = {"cheap": cheap, "strong": strong, "human": human, "strong_after": strong_after, "passes": _names(passes)}
+    roles: dict[str, Any] = {"cheap": cheap, "strong": strong, "human": human, "strong_after": strong_after, "passes": _names(passes)}
+    roles["rescored"] = _rescored(rescored)
     columns = {"id": id_column, "stratum": stratum_column, "rubric": rubric_column, "rubrics": _names(rubrics)}
     monitor = {
         "preset": preset.value if preset else None,
@@ -105,6 +111,20 @@ def _names(text: str | None) -> tuple[str, ...] | None:
     return None if text is None else tuple(name.strip() for name in text.split(",") if name.strip())
 
 
+def _rescored(text: str | None) -> dict[str, int] | None:
+    from driftjudge.tables import TableError
+
+    if text is None:
+        return None
+    found = {}
+    for part in _names(text) or ():
+        name, _, position = part.rpartition("@")
+        if not name or not position.isdigit():
+            raise TableError(f"--rescored has {part!r}; give a judge and a position, for example week2@601")
+        found[name] = int(position)
+    return found
+
+
 def _scale(text: str | None) -> tuple[float, float] | None:
     from driftjudge.tables import TableError
 
@@ -121,11 +141,14 @@ def _run(path: Path, settings: Settings, *, quiet: bool) -> Replay:
     from rich.console import Console
     from rich.progress import Progress
 
+    from driftjudge.tables import ScoreTable
     from driftjudge.tables.replay import replay as replay_table
 
     roles, columns = settings.table_roles(), settings.table_columns()
-    table = _read(path, columns, roles)
     options = _options(settings, columns, roles)
+    stream_judges = [roles.cheap, roles.strong, roles.strong_after]
+    own = [] if isinstance(options.get("anchors"), ScoreTable) else [roles.human, *roles.passes]
+    table = _read(path, columns, [*stream_judges, *own])
     with Progress(console=Console(stderr=True), transient=True, disable=quiet) as progress:
         task = progress.add_task("replaying", total=400)
         return replay_table(
@@ -133,15 +156,11 @@ def _run(path: Path, settings: Settings, *, quiet: bool) -> Replay:
         )
 
 
-def _read(path: Path, columns: Columns, roles: Roles) -> ScoreTable:
-    """The table; judges that were named are read under these names, otherwise what the columns suggest."""
-    from dataclasses import replace
-
+def _read(path: Path, columns: Columns, wanted: list[str | None]) -> ScoreTable:
+    """The table, with the named judges; with what its columns suggest where only the usual names are wanted."""
     from driftjudge.tables import read_table
-    from driftjudge.tables.replay import Roles
 
-    if columns.judges is None and roles != Roles(human=roles.human):
-        wanted = [roles.cheap, roles.strong, roles.human, roles.strong_after, *roles.passes]
+    if columns.judges is None and not set(wanted) <= {"cheap", "strong", "human", None}:
         columns = replace(columns, judges={name: name for name in wanted if name})
     return read_table(path, columns)
 
@@ -155,8 +174,11 @@ def _options(settings: Settings, columns: Columns, roles: Roles) -> dict[str, An
         if key not in known:
             raise ConfigError(f"unknown setting {key!r} in [replay]; known settings: {', '.join(known)}")
     anchors = options.get("anchors")
-    if isinstance(anchors, str):
-        options["anchors"] = int(anchors) if anchors.isdigit() else _read(Path(anchors), columns, roles)
+    if isinstance(anchors, str) and anchors.isdigit():
+        options["anchors"] = int(anchors)
+    elif isinstance(anchors, str):
+        strong = [] if roles.passes else [roles.strong]
+        options["anchors"] = _read(Path(anchors), columns, [roles.human, *strong, *roles.passes, *roles.rescored])
     return options
 
 

@@ -65,6 +65,9 @@ def read_settings(path: Path | None) -> Settings:
     for section, values in data.items():
         if section not in SECTIONS or not isinstance(values, dict):
             raise ConfigError(f"{path} has the unknown section {section!r}; known sections: {', '.join(SECTIONS)}")
+    anchors = data.get("replay", {}).get("anchors")
+    if isinstance(anchors, str):  # named beside the config, wherever the command is run
+        data["replay"]["anchors"] = str(path.parent / anchors)
     return Settings(**data)
 
 

@@ -44,12 +44,17 @@ class Scene:
 
     @cached_property
     def domain(self) -> tuple[float, float]:
-        """Lowest and highest evidence shown: some headroom above the thresholds, less room below zero."""
-        seen = np.concatenate([value[np.isfinite(value)] for value in self.values.values()])
+        """Lowest and highest evidence shown: some headroom above the thresholds, some room below where the lines start.
+
+        Under Bonferroni's rule a family starts far below zero: at minus the log of its number of members.
+        """
+        finite = [value[np.isfinite(value)] for value in self.values.values()]
+        seen = np.concatenate(finite)
         reach = max(self.thresholds.values())
+        start = min(0.0, *(float(value[0]) for value in finite if len(value)))
         high = min(max(float(seen.max(initial=0.0)), 1.1 * reach), 1.3 * reach)
-        low = max(float(seen.min(initial=0.0)), -0.5 * reach)
-        return min(low, 0.0) - 0.06 * reach, high
+        low = max(float(seen.min(initial=0.0)), start - 0.5 * reach, -6.0 * reach)
+        return low - 0.06 * reach, high
 
     @cached_property
     def rows(self) -> list[str]:

@@ -35,7 +35,9 @@ def shift_chart(
     x_axis = alt.Axis(title="shift (scores run from 0 to 1)", labelExpr=TICK, tickCount=5, labelOverlap="parity")
     x_scale = alt.Scale(domain=[-reach, reach], nice=False)
     x = alt.X("shift:Q", scale=x_scale, axis=x_axis)
-    y_axis = alt.Axis(title=None, domain=False, ticks=False, labelLimit=120 if width == "container" else 220)
+    y_axis = alt.Axis(
+        title=None, domain=False, ticks=False, labelPadding=10, labelLimit=120 if width == "container" else 220
+    )
     y = alt.Y("rubric:N", sort=rubrics, axis=y_axis)
     known = data([_row(shift, colours) for shift in evidence.shifts if _is_known(shift)])
     unknown = data([_missing(shift) for shift in evidence.shifts if not _is_known(shift)])

@@ -61,7 +61,7 @@ def report_html(
     """The report as text."""
     charts = chart_html(_drawings(evidence, trace, change_at))
     verdict = evidence.verdict
-    source = f"{table_name} (replica)" if replica else table_name
+    source = f"{table_name} (replica)" if replica and "replica" not in table_name.lower() else table_name
     return Template(asset("report.html")).substitute(
         policy=escape(charts.policy),
         css=asset("report.css"),

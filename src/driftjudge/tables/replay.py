@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,10 @@ class Roles:
     strong_after: str | None = None
     """The judge that silently takes over at `change_at`: for trying out what a judge change would look like."""
     passes: tuple[str, ...] = ()
-    """Judges of the table that are repeated time-0 scorings by the strong judge."""
+    """Judges of the anchors' table that are repeated time-0 scorings by the strong judge."""
+    rescored: Mapping[str, int] = field(default_factory=dict)
+    """Judges of the anchors' table that are later re-scorings by whatever the strong judge was then, each with the
+    position of the stream from which it shows the judge in force."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,7 @@ def replay(
     """
     roles = roles or Roles()
     config = config or MonitorConfig(rubrics=table.rubrics, strata=table.stratum_names)
-    _check_names(table, config, roles)
+    _check_names(table, config, roles, anchors)
     rng = np.random.default_rng(config.seed)
     order = rng.permutation(len(table)) if shuffle else np.arange(len(table))
     anchor_table, rest = _set_aside(table, roles, anchors, order, rng)
@@ -116,27 +119,34 @@ def replay(
     return Replay(table.name, table.replica, monitor.verdict, evidence, trace, first_after, monitor)
 
 
-def _check_names(table: ScoreTable, config: MonitorConfig, roles: Roles) -> None:
-    for role, name in (
-        ("cheap", roles.cheap),
-        ("strong", roles.strong),
-        ("human", roles.human),
-        ("strong-after", roles.strong_after),
-    ):
-        if name is not None and name not in table.scores:
-            known = ", ".join(table.judge_names)
+def _check_names(table: ScoreTable, config: MonitorConfig, roles: Roles, anchors: object) -> None:
+    labelled = anchors if isinstance(anchors, ScoreTable) else table
+    wanted = [
+        (table, "cheap", roles.cheap),
+        (table, "strong", roles.strong),
+        (table, "strong-after", roles.strong_after),
+    ]
+    wanted += [(labelled, "human", roles.human), *((labelled, "passes", name) for name in roles.passes)]
+    wanted += [(labelled, "rescored", name) for name in roles.rescored]
+    for where, role, name in wanted:
+        if name is not None and name not in where.scores:
+            known = ", ".join(where.judge_names)
             without = ', or give --human "" to go without anchors' if role == "human" else ""
             raise TableError(
-                f"the table has no judge {name!r} for the {role} role; name one of {known} with --{role}{without}"
+                f"{where.name} has no judge {name!r} for the {role} role; name one of {known} with --{role}{without}"
             )
-    for name in roles.passes:
-        table.judge(name)
-    missing = [rubric for rubric in config.rubrics if rubric not in table.rubrics]
+    if isinstance(anchors, ScoreTable) and not roles.passes and roles.strong not in anchors.scores:
+        raise TableError(f"{anchors.name} has no time-0 scores of the strong judge; name its columns with --passes")
+    if roles.strong_after is not None and roles.rescored:
+        raise TableError("--strong-after tries a judge change out, --rescored reports real ones; give one of the two")
+    missing = [rubric for rubric in config.rubrics if rubric not in table.rubrics or rubric not in labelled.rubrics]
     if missing:
-        raise TableError(f"the table has no rubric {missing[0]!r}; it has {', '.join(table.rubrics)}")
+        raise TableError(f"{table.name} has no rubric {missing[0]!r}; it has {', '.join(table.rubrics)}")
     unknown = sorted(set(table.strata) - set(config.strata))
     if unknown:
-        raise TableError(f"the table has the stratum {unknown[0]!r}, which the config does not name; add it to strata")
+        raise TableError(
+            f"{table.name} has the stratum {unknown[0]!r}, which the config does not name; add it to strata"
+        )
 
 
 def _set_aside(
@@ -160,7 +170,8 @@ def _set_aside(
             f"rubric; lower --anchors, label more items, or give --anchors 0 to go without attribution"
         )
     chosen = set(rng.choice(labelled, size=wanted, replace=False).tolist())
-    return table.take(sorted(chosen)), np.array([row for row in order.tolist() if row not in chosen], dtype=np.int64)
+    others = np.array([row for row in order.tolist() if row not in chosen], dtype=np.int64)
+    return table.take(sorted(chosen)), others
 
 
 def _split(rest: NDArray[np.int64], calibration: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -170,7 +181,7 @@ def _split(rest: NDArray[np.int64], calibration: float) -> tuple[NDArray[np.int6
     count = int(calibration if calibration >= 1 else calibration * len(rest))
     if not 0 < count < len(rest):
         raise TableError(
-            f"{len(rest)} items are left after the anchors, of which {count} would calibrate; both parts need items, so "
+            f"{len(rest)} items are left after the anchors, of which {count} would calibrate and the rest be watched; "
             f"give a longer table or other --calibration and --anchors"
         )
     return rest[:count], rest[count:]
@@ -205,6 +216,9 @@ def _anchor_set(table: ScoreTable, config: MonitorConfig, roles: Roles) -> Ancho
 
 
 def _position(change_at: float | None, length: int, roles: Roles) -> int | None:
+    for name, position in roles.rescored.items():
+        if not 1 <= position <= length:
+            raise TableError(f"--rescored {name}@{position} lies outside the stream of {length} items")
     if roles.strong_after is None:
         if change_at is not None:
             raise TableError("--change-at needs --strong-after: name the judge that takes over")
@@ -231,10 +245,13 @@ def _block(
     versions = np.zeros(len(stream), dtype=np.int64)
     strong = _scores(table, roles.strong, config)[stream]
     judges = [roles.passes or (roles.strong,)]
+    later = dict(roles.rescored)
     if roles.strong_after is not None and first_after is not None:
-        versions[first_after - 1 :] = 1
         strong[first_after - 1 :] = _scores(table, roles.strong_after, config)[stream][first_after - 1 :]
-        judges.append((roles.strong_after,) * len(judges[0]))
+        later = {roles.strong_after: first_after}
+    for version, (name, position) in enumerate(sorted(later.items(), key=lambda entry: entry[1]), start=1):
+        versions[position - 1 :] = version
+        judges.append((name,) * len(judges[0]))
     rescored = np.empty((len(judges), 1, 0, len(config.rubrics)))
     if anchor_table is not None and monitor.baseline is not None:
         kept = monitor.baseline.kept
