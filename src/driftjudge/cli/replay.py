@@ -141,6 +141,7 @@ def _run(path: Path, settings: Settings, *, quiet: bool) -> Replay:
     from rich.console import Console
     from rich.progress import Progress
 
+    from driftjudge.monitor.trace import POINTS
     from driftjudge.tables import ScoreTable
     from driftjudge.tables.replay import replay as replay_table
 
@@ -149,11 +150,10 @@ def _run(path: Path, settings: Settings, *, quiet: bool) -> Replay:
     stream_judges = [roles.cheap, roles.strong, roles.strong_after]
     own = [] if isinstance(options.get("anchors"), ScoreTable) else [roles.human, *roles.passes]
     table = _read(path, columns, [*stream_judges, *own])
-    with Progress(console=Console(stderr=True), transient=True, disable=quiet) as progress:
-        task = progress.add_task("replaying", total=400)
-        return replay_table(
-            table, settings.config(table), roles=roles, on_progress=lambda _: progress.advance(task), **options
-        )
+    config, console = settings.config(table), Console(stderr=True)
+    with Progress(console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
+        task = progress.add_task("replaying", total=POINTS)
+        return replay_table(table, config, roles=roles, on_progress=lambda _: progress.advance(task), **options)
 
 
 def _read(path: Path, columns: Columns, wanted: list[str | None]) -> ScoreTable:

@@ -91,7 +91,7 @@ def _render(spec: Mapping[str, Any], kind: str) -> bytes:
     still = dict(spec)
     if still["width"] == "container":  # a picture has no page around it to fill
         still |= {"width": PICTURE_WIDTH, "autosize": {"type": "pad", "contains": "padding"}}
-    settings = {"vl_version": _vegalite_version(), "allowed_base_urls": []}
+    settings = {"vl_version": vegalite_version(), "allowed_base_urls": []}
     if kind == ".png":
         png: bytes = convert.vegalite_to_png(still, scale=PNG_SCALE, **settings)
         return png
@@ -178,11 +178,11 @@ def _picture_page(chart: altair.LayerChart) -> str:
 @cache
 def _bundle() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script: vl-convert carries them, so nothing is downloaded."""
-    bundle: str = load("vl_convert").javascript_bundle(vl_version=_vegalite_version())
+    bundle: str = load("vl_convert").javascript_bundle(vl_version=vegalite_version())
     return bundle.replace("</script", "<\\/script")
 
 
-def _vegalite_version() -> str:
+def vegalite_version() -> str:
     """The Vega-Lite that Altair writes for: v6.4.1 -> 6.4."""
     version: str = load("altair").SCHEMA_VERSION
     return ".".join(version.removeprefix("v").split(".")[:2])

@@ -165,7 +165,7 @@ def _alarms(scene: Scene, family: Family) -> list[Any]:
     layers = [point.encode(scene.x(), scene.y())]
     for at in _apart(positions, scene.time.last):
         left = at <= scene.time.last * 0.55
-        layers += _strip_label(scene, at, f"{told}{at:,}", row, scene.colour(family), left=left, bold=True)
+        layers += _row_label(scene, at, f"{told}{at:,}", row, scene.colour(family), left=left, bold=True)
     return layers
 
 
@@ -178,8 +178,8 @@ def _apart(positions: tuple[int, ...], last: int) -> list[int]:
     return chosen
 
 
-def _strip_label(scene: Scene, at: int, text: str, row: int, colour: str, *, left: bool, bold: bool) -> list[Any]:
-    """Text beside a position, in a row of the strip; `left`: it starts there, else it ends there."""
+def _row_label(scene: Scene, at: int, text: str, row: int, colour: str, *, left: bool, bold: bool) -> list[Any]:
+    """Text beside a position, `row` pixels from the top; `left`: it starts there, else it ends there."""
     alt = load("altair")
     marks = haloed(
         alt.Chart(data([{"item": at}])),
@@ -204,7 +204,7 @@ def _change(scene: Scene) -> list[Any]:
     left = at <= scene.time.last * 0.55
     return [
         rule.encode(scene.x(), y=alt.value(row - 6), y2=alt.value(HEIGHT)),
-        *_strip_label(scene, at, f"change, item {at:,}", row, scene.palette.ink, left=left, bold=False),
+        *_row_label(scene, at, f"change, item {at:,}", row, scene.palette.ink, left=left, bold=False),
     ]
 
 
@@ -227,15 +227,14 @@ def _epochs(scene: Scene) -> list[Any]:
     alt = load("altair")
     if not scene.time.epochs:
         return []
-    rows = [{"item": at} for at in scene.time.epochs]
-    rule = alt.Chart(data(rows)).mark_rule(color=scene.palette.muted, strokeDash=[2, 3])
-    labels = alt.Chart(data([{"item": at} for at in _apart(scene.time.epochs, scene.time.last)])).mark_text(
-        text="new epoch", color=scene.palette.muted, align="right", dx=-5
+    rule = alt.Chart(data([{"item": at} for at in scene.time.epochs])).mark_rule(
+        color=scene.palette.muted, strokeDash=[2, 3]
     )
-    return [
-        rule.encode(scene.x(), y=alt.value(scene.strip), y2=alt.value(HEIGHT)),
-        labels.encode(scene.x(), y=alt.value(HEIGHT - 9)),
-    ]
+    layers = [rule.encode(scene.x(), y=alt.value(scene.strip), y2=alt.value(HEIGHT))]
+    for at in _apart(scene.time.epochs, scene.time.last):
+        left = at <= scene.time.last * 0.75
+        layers += _row_label(scene, at, "new epoch", HEIGHT - 9, scene.palette.muted, left=left, bold=False)
+    return layers
 
 
 def _end_labels(scene: Scene) -> list[Any]:

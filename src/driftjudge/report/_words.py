@@ -103,7 +103,7 @@ def cells_subtitle(evidence: Evidence, rows: int) -> list[str]:
     lines = ["Natural log of each cell's e-value: the stronger the colour, the stronger the sign that it dropped."]
     marks = []
     if any(cell.named for cell in evidence.cells):
-        marks.append("▼ and an outline: named as dropped.")
+        marks.append("▼ and an outline: named as dropped when the alarm rose.")
     if any(not is_watched(cell) for cell in evidence.cells):
         marks.append("×: not watched, its bar is too low to fall below.")
     strata = len({cell.stratum for cell in evidence.cells})

@@ -37,7 +37,7 @@ def mean_radius(values: NDArray[np.float64], groups: NDArray[np.int64], delta: f
     """Radius eps with |mean(values) - its expectation| <= eps except with probability `delta`.
 
     `values` lie in [0, 1] and are independent; values of one group (re-scores of one anchor) share their law. The
-    smaller of Hoeffding's radius and an empirical-Bernstein one, each at half of `delta`. The variance is the one
+    smaller of Hoeffding's radius and an empirical-Bernstein one, sharing `delta`. The variance is the one
     *within* groups, bounded from disjoint pairs of one group: each (x - x')^2 / 2 is an independent unbiased look at
     it, so that anchors that differ from each other cost nothing.
 
@@ -49,14 +49,14 @@ def mean_radius(values: NDArray[np.float64], groups: NDArray[np.int64], delta: f
     n = len(values)
     if n == 0:
         raise StatisticsError("the mean of no values has no bound: give at least one baseline pass")
-    log = math.log(4.0 / delta)
-    hoeffding = math.sqrt(log / (2.0 * n))
+    hoeffding = math.sqrt(math.log(4.0 / delta) / (2.0 * n))  # two sides, delta / 4 each
     halves = _disjoint_pair_variances(values, groups)
     if len(halves) == 0:
         return hoeffding
-    # E[halves] is the mean variance of the groups that have pairs; groups of one size are all represented.
-    # Each half lies in [0, 1/2] with variance at most E/2, so Bernstein inverts to a bound on sqrt(E) (Maurer and
-    # Pontil 2009, theorem 10, for the self-bounding sample variance).
+    # Three events at delta / 8 each: the variance and the two sides of the mean. E[halves] is the mean variance of the
+    # groups that have pairs; groups of one size are all represented. A half lies in [0, 1/2], so E[half^2] <= E/2, and
+    # the lower tail of independent nonnegative terms, exp(-n t^2 / E), inverts to a bound on sqrt(E).
+    log = math.log(8.0 / delta)
     deviation = math.sqrt(float(np.mean(halves))) + math.sqrt(log / len(halves))
     bernstein = deviation * math.sqrt(2.0 * log / n) + log / (3.0 * n)
     return min(hoeffding, bernstein)
