@@ -82,7 +82,13 @@ def replay(
     """Find out from a table of scores who drifted. Exit code 0: none, 3: system, 4: judge, 5: nobody can say."""
     from driftjudge.cli.settings import read_settings
 
-    roles: dict[str, Any] = {"cheap": cheap, "strong": strong, "human": human, "strong_after": strong_after, "passes": _names(passes)}
+    roles: dict[str, Any] = {
+        "cheap": cheap,
+        "strong": strong,
+        "human": human,
+        "strong_after": strong_after,
+        "passes": _names(passes),
+    }
     roles["rescored"] = _rescored(rescored)
     columns = {"id": id_column, "stratum": stratum_column, "rubric": rubric_column, "rubrics": _names(rubrics)}
     monitor = {

@@ -92,7 +92,7 @@ def make_baseline(anchors: AnchorSet, config: MonitorConfig) -> Baseline:
             f"{len(anchors) - len(kept)} of {len(anchors)} anchors are left out because the judge disagreed with "
             "itself on them at time 0"
         )
-    defining, fresh, human = defining[:, kept], fresh[:, kept], anchors.human[kept]
+    defining, fresh, human = (np.ascontiguousarray(x) for x in (defining[:, kept], fresh[:, kept], anchors.human[kept]))
     usual = st.usual_scores(defining)
     resolution = st.resolution_of(defining, GRID_LEVELS)
     if anchors.resolution is not None:
@@ -137,13 +137,7 @@ def _components(
     found: list[Component] = []
 
     def observed(kind: int, r: int, direction: float) -> NDArray[np.float64]:
-        return np.array(
-            [
-                st.anchor_statistic(kind, r, direction, scores, h, u, resolution)
-                for scoring in fresh
-                for scores, h, u in zip(scoring, human, usual, strict=True)
-            ]
-        )
+        return st.anchor_statistics(kind, r, direction, fresh, human, usual, resolution)
 
     def mean_components(kind: int, r: int) -> None:
         for direction in (st.BELOW, st.ABOVE):

@@ -81,6 +81,30 @@ def anchor_statistic(
 
 
 @kernel
+def anchor_statistics(
+    kind: int,
+    rubric: int,
+    direction: float,
+    passes: NDArray[np.float64],
+    human: NDArray[np.float64],
+    usual: NDArray[np.float64],
+    resolution: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """One statistic of every anchor in every pass (passes x anchors x rubrics), pass by pass.
+
+    >>> y = np.array([[[0.5], [0.75]]])
+    >>> anchor_statistics(GAP, 0, ABOVE, y, y[0], y[0], np.array([0.1])).tolist()
+    [0.5, 0.5]
+    """
+    observed = np.empty(passes.shape[0] * passes.shape[1])
+    for p in range(passes.shape[0]):
+        for a in range(passes.shape[1]):
+            x = anchor_statistic(kind, rubric, direction, passes[p, a], human[a], usual[a], resolution)
+            observed[p * passes.shape[1] + a] = x
+    return observed
+
+
+@kernel
 def imputed(score: float, direction: float) -> float:
     """The score itself, or for an unscored one the value that supports a bet in `direction` least.
 

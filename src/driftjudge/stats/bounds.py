@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta
 
+from driftjudge.stats._jit import kernel
 from driftjudge.stats.errors import StatisticsError
 
 
@@ -66,6 +67,11 @@ def _disjoint_pair_variances(values: NDArray[np.float64], groups: NDArray[np.int
     order = np.argsort(groups, kind="stable")
     x, g = values[order], groups[order]
     starts = np.concatenate(([0], np.flatnonzero(np.diff(g)) + 1, [len(g)]))
+    sizes = np.diff(starts)
+    if (sizes == sizes[0]).all():  # every anchor has the same number of passes: no loop needed
+        pairs = x.reshape(-1, sizes[0])[:, : 2 * (sizes[0] // 2)].reshape(-1, 2)
+        equal: NDArray[np.float64] = (pairs[:, 0] - pairs[:, 1]) ** 2 / 2.0
+        return equal
     halves: list[NDArray[np.float64]] = []
     for start, stop in pairwise(starts.tolist()):
         pairs = (stop - start) // 2
@@ -95,20 +101,27 @@ def lowest_mean(values: NDArray[np.float64], delta: float) -> float:
     past = np.concatenate(([0.25], squares[:-1]))
     bets = np.sqrt(2.0 * math.log(1.0 / delta) / (n * past))
 
-    def rejected(candidate: float) -> bool:
-        # 3/4 of the largest legal bet: the usual truncation, which keeps wealth away from 0.
-        stakes = np.minimum(bets, 0.75 / candidate)
-        log_wealth = np.cumsum(np.log1p(stakes * (values - candidate)))
-        return bool(np.max(log_wealth) >= -math.log(delta))
-
     low, high = 0.0, float(np.mean(values))
     for _ in range(40):
         middle = (low + high) / 2.0
-        if middle > 0.0 and rejected(middle):
+        if middle > 0.0 and _rejected(values, bets, middle, -math.log(delta)):
             low = middle
         else:
             high = middle
     return low
+
+
+@kernel
+def _rejected(values: NDArray[np.float64], bets: NDArray[np.float64], candidate: float, threshold: float) -> bool:
+    """Whether betting against 'the mean is at most `candidate`' ever makes log wealth reach `threshold`."""
+    log_wealth = 0.0
+    for i in range(len(values)):
+        # 3/4 of the largest legal bet: the usual truncation, which keeps wealth away from 0.
+        stake = min(bets[i], 0.75 / candidate)
+        log_wealth += math.log(1.0 + stake * (values[i] - candidate))
+        if log_wealth >= threshold:
+            return True
+    return False
 
 
 def _check_delta(delta: float) -> None:
