@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from driftjudge.cli import demo, replay
+from driftjudge.cli import demo, replay, reproduce
 
 app = typer.Typer(
     name="driftjudge",
@@ -16,6 +16,7 @@ app = typer.Typer(
 )
 app.command("demo")(demo.demo)
 app.command("replay")(replay.replay)
+app.command("reproduce")(reproduce.reproduce)
 
 
 def _version(wanted: bool) -> None:

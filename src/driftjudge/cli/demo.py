@@ -126,7 +126,7 @@ def _watch(staged: Staged, title: str, console: object, *, live: bool) -> Trace:
 
 def _result(staged: Staged, dataset: Dataset, drift: Drift, seed: int) -> dict[str, object]:
     monitor = staged.monitor
-    verdict, cost = monitor.verdict, monitor.evidence().cost
+    verdict, cost = monitor.verdict, monitor.cost
     return {
         "verdict": verdict.kind,
         "status": verdict.status,

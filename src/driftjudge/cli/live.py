@@ -36,7 +36,7 @@ def live_view(monitor: Monitor, trace: Trace, items: int, title: str) -> Rendera
         grid.add_row(
             Text(name, style=f"bold {COLOURS[name]}"), Text(sparkline(values.tolist(), threshold), COLOURS[name]), shown
         )
-    cost = monitor.evidence().cost
+    cost = monitor.cost
     spent = (
         f"item {cost.items:,} of {items:,}   strong calls {cost.strong_calls:,}   anchors {cost.anchor_calls:,}   "
         f"cost {cost.fraction:.2f} of judging everything"

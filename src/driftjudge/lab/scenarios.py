@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -24,6 +25,10 @@ TARGET_CELLS: Mapping[str, tuple[str, str]] = {
     "TL;DR replica": ("overall", "relationships"),
 }
 """(rubric, stratum) in which the paper lets the system regress."""
+
+
+ROWS, PASSES, SCORES, DRIFT = range(2, 6)
+"""What a generator of a seed is for."""
 
 
 @dataclass(frozen=True)
@@ -61,65 +66,106 @@ class Staged:
     scenario: Scenario
 
 
+class Cast:
+    """Who takes part in the streams of one seed: anchors, calibration and the items everything is drawn from.
+
+    Shared by all conditions and configs of that seed, so that they differ in nothing else.
+    """
+
+    def __init__(self, table: ScoreTable, anchors: int, seed: int) -> None:
+        self.table, self.seed = table, seed
+        rows = np.random.default_rng([seed, 1]).permutation(len(table))
+        self.anchor_rows: NDArray[np.int64] = rows[:anchors]
+        self.pool: NDArray[np.int64] = rows[anchors:]
+        self._calibrations: dict[tuple[object, ...], Calibration] = {}
+        self._anchor_sets: dict[tuple[int, float], AnchorSet] = {}
+
+    def generator(self, purpose: int) -> np.random.Generator:
+        """A generator of its own for every use, so that no use shifts another's numbers."""
+        return np.random.default_rng([self.seed, purpose])
+
+    def calibration(self, config: MonitorConfig) -> Calibration:
+        """Bars from every item that is not an anchor."""
+        key = (config.strata, config.slack, config.alpha_system, config.baseline_share)
+        if key not in self._calibrations:
+            pooled = len(config.strata) == 1
+            labels = [config.strata[0] if pooled else self.table.strata[row] for row in self.pool]
+            scores, ids = self.table.judge("strong")[self.pool], np.array(self.table.ids)[self.pool].tolist()
+            self._calibrations[key] = Calibration.from_scores(labels, scores, config, ids=ids, low_bars="skip")
+        return self._calibrations[key]
+
+    def anchors(self, scenario: Scenario) -> AnchorSet:
+        """The anchors with their baseline passes."""
+        key = (scenario.passes, scenario.repeat_noise)
+        if key not in self._anchor_sets:
+            rng, strong = self.generator(PASSES), self.table.judge("strong")[self.anchor_rows]
+            passes = np.array([_asked_again(strong, scenario, rng) for _ in range(scenario.passes)])
+            ids, human = (
+                np.array(self.table.ids)[self.anchor_rows].tolist(),
+                self.table.judge("human")[self.anchor_rows],
+            )
+            self._anchor_sets[key] = AnchorSet(ids=ids, human=human, passes=passes)
+        return self._anchor_sets[key]
+
+
+@lru_cache(maxsize=512)
+def cast(table: ScoreTable, anchors: int, seed: int) -> Cast:
+    """The cast of a seed, made once."""
+    if anchors >= len(table):
+        raise TableError(f"{len(table)} items cannot give {anchors} anchors and a calibration; use fewer anchors")
+    return Cast(table, anchors, seed)
+
+
 def stage(table: ScoreTable, config: MonitorConfig, scenario: Scenario) -> Staged:
-    """Draw anchors, calibration and stream from the table with the config's seed."""
-    rng = np.random.default_rng([config.seed, 1])
-    rows = rng.permutation(len(table))
-    if scenario.anchors + len(config.strata) > len(rows):
-        raise TableError(
-            f"{len(table)} items cannot give {scenario.anchors} anchors and a calibration; use fewer anchors"
-        )
-    anchor_rows, pool = rows[: scenario.anchors], rows[scenario.anchors :]
-    strong, human = table.judge("strong"), table.judge("human")
+    """A monitor and its stream, all of it decided by the config's seed.
 
-    def asked_again(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        return _asked_again(scores, scenario, rng)
-
-    calibration = Calibration.from_scores(
-        [table.strata[row] for row in pool], strong[pool], config, ids=[table.ids[row] for row in pool], low_bars="skip"
-    )
-    passes = np.array([asked_again(strong[anchor_rows]) for _ in range(scenario.passes)])
-    anchors = AnchorSet(ids=[table.ids[row] for row in anchor_rows], human=human[anchor_rows], passes=passes)
-    monitor = Monitor(config, calibration=calibration, anchors=anchors)
-    stream = _stream_rows(table, pool, scenario, rng)
-    drifted = _drifted(table, scenario, rng)
+    A config with the single stratum `all` watches the pooled stream.
+    """
+    people = cast(table, scenario.anchors, config.seed)
+    monitor = Monitor(config, calibration=people.calibration(config), anchors=people.anchors(scenario))
+    assert monitor.baseline is not None
+    rows = _stream_rows(people, scenario)
+    rng = people.generator(SCORES)
+    strong, drifted = table.judge("strong"), _drifted(people, scenario)
     after = np.arange(scenario.items) >= scenario.change_at
     moved = after if scenario.condition in ("judge", "both") else np.zeros_like(after)
-    assert monitor.baseline is not None
-    kept = anchor_rows[monitor.baseline.kept]
+    kept = people.anchor_rows[monitor.baseline.kept]
     repeats = 32 if scenario.repeat_noise > 0.0 else 1
-    index = {name: t for t, name in enumerate(config.strata)}
+    rescored = [[_asked_again(judge[kept], scenario, rng) for _ in range(repeats)] for judge in (strong, drifted)]
     block = Block(
-        strata=np.array([index[table.strata[row]] for row in stream], dtype=np.int64),
-        cheap=np.ascontiguousarray(table.judge("cheap")[stream]),
-        strong=asked_again(np.where(moved[:, None], drifted[stream], strong[stream])),
+        strata=_stratum_codes(table)[rows] if len(config.strata) > 1 else np.zeros(len(rows), dtype=np.int64),
+        cheap=table.judge("cheap")[rows],
+        strong=_asked_again(np.where(moved[:, None], drifted[rows], strong[rows]), scenario, rng),
         versions=moved.astype(np.int64),
-        rescored=np.array([[asked_again(judge[kept]) for _ in range(repeats)] for judge in (strong, drifted)]),
+        rescored=np.array(rescored),
     )
     return Staged(monitor, block, scenario)
 
 
-def _stream_rows(
-    table: ScoreTable, pool: NDArray[np.int64], scenario: Scenario, rng: np.random.Generator
-) -> NDArray[np.int64]:
+@lru_cache(maxsize=16)
+def _stratum_codes(table: ScoreTable) -> NDArray[np.int64]:
+    index = {name: t for t, name in enumerate(table.stratum_names)}
+    return np.array([index[stratum] for stratum in table.strata], dtype=np.int64)
+
+
+def _stream_rows(people: Cast, scenario: Scenario) -> NDArray[np.int64]:
     """Items drawn with replacement; after a system change the target stratum comes from the regressed-blind pool."""
-    stream = rng.choice(pool, size=scenario.items, replace=True)
+    table, rng = people.table, people.generator(ROWS)
+    rows = rng.choice(people.pool, size=scenario.items, replace=True)
     if scenario.condition not in ("system", "both"):
-        return stream
+        return rows
     target = scenario.target or TARGET_CELLS.get(table.name)
     if target is None:
-        raise TableError(
-            f"table {table.name!r} has no target cell of its own; name the (rubric, stratum) that regresses"
-        )
-    blind = regressed_blind(table, target, scenario, pool)
+        raise TableError(f"table {table.name!r} has no target cell of its own; name the (rubric, stratum) to regress")
+    blind = regressed_blind(table, target, scenario, people.pool)
     if len(blind) == 0:
         raise TableError(
-            f"no item of {target[1]} is low on {target[0]} for the strong and high for the cheap judge: nothing to "
-            "regress to"
+            f"no item of {target[1]} is low on {target[0]} for the strong judge and high for the cheap one, so there "
+            f"is nothing to regress to; choose another cell"
         )
-    in_stratum = np.array([table.strata[row] == target[1] for row in stream])
+    in_stratum = _stratum_codes(table)[rows] == table.stratum_names.index(target[1])
     hit = in_stratum & (np.arange(scenario.items) >= scenario.change_at)
-    return np.where(hit, rng.choice(blind, size=scenario.items, replace=True), stream)
+    return np.where(hit, rng.choice(blind, size=scenario.items, replace=True), rows)
 
 
 def regressed_blind(
@@ -127,19 +173,19 @@ def regressed_blind(
 ) -> NDArray[np.int64]:
     """Rows of the target cell where the strong score is low and the cheap judge does not see it."""
     rubric = table.rubrics.index(target[0])
-    in_stratum = np.array([table.strata[row] == target[1] for row in pool])
+    in_stratum = _stratum_codes(table)[pool] == table.stratum_names.index(target[1])
     low = table.judge("strong")[pool, rubric] <= scenario.low
     unseen = table.judge("cheap")[pool, rubric] >= scenario.blind
     found: NDArray[np.int64] = pool[in_stratum & low & unseen]
     return found
 
 
-def _drifted(table: ScoreTable, scenario: Scenario, rng: np.random.Generator) -> NDArray[np.float64]:
+def _drifted(people: Cast, scenario: Scenario) -> NDArray[np.float64]:
     """The scores of the judge that takes over, for every item of the table."""
     if scenario.judge_change != "synthetic":
-        return table.judge(scenario.judge_change)
-    strong = table.judge("strong")
-    noise = rng.normal(0.0, scenario.synthetic_noise, size=strong.shape)
+        return people.table.judge(scenario.judge_change)
+    strong = people.table.judge("strong")
+    noise = people.generator(DRIFT).normal(0.0, scenario.synthetic_noise, size=strong.shape)
     return np.clip(strong + scenario.synthetic_shift + noise, 0.0, 1.0)
 
 

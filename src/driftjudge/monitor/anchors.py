@@ -54,6 +54,7 @@ class AnchorSet:
         if resolution is not None and not 0.0 < resolution < 1.0:
             raise AnchorError(f"resolution is {resolution}; a difference between scores lies in (0, 1)")
         self.resolution = resolution
+        self.baselines: dict[tuple[object, ...], Any] = {}
 
     def __len__(self) -> int:
         """Number of anchors, k."""

@@ -68,6 +68,15 @@ class Baseline:
     """Plain sentences about what could not be watched, and why."""
 
 
+def baseline_of(anchors: AnchorSet, config: MonitorConfig) -> Baseline:
+    """The baseline of an anchor set, computed once per set of settings it depends on."""
+    key = (config.rubrics, config.alpha_judge, config.baseline_share, config.statistics, config.screen)
+    if key not in anchors.baselines:
+        anchors.baselines[key] = make_baseline(anchors, config)
+    baseline: Baseline = anchors.baselines[key]
+    return baseline
+
+
 def make_baseline(anchors: AnchorSet, config: MonitorConfig) -> Baseline:
     """Split the passes, screen, bound, and set up the family."""
     if anchors.human.shape[1] != len(config.rubrics):

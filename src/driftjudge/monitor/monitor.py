@@ -17,7 +17,7 @@ from driftjudge.monitor import events, snapshots
 from driftjudge.monitor.anchor_process import AnchorProcess, anchor_evalue, anchor_step, new_anchor_process
 from driftjudge.monitor.anchors import AnchorSet
 from driftjudge.monitor.attribution import attribute
-from driftjudge.monitor.baseline import Baseline, make_baseline
+from driftjudge.monitor.baseline import Baseline, baseline_of
 from driftjudge.monitor.block import Block, run_block
 from driftjudge.monitor.calibration import Calibration
 from driftjudge.monitor.clock import note_anchor, note_main
@@ -33,12 +33,12 @@ from driftjudge.monitor.errors import (
     UnaskedError,
     UnknownStratumError,
 )
-from driftjudge.monitor.evidence import Evidence, Milestone
+from driftjudge.monitor.evidence import Cost, Evidence, Milestone
 from driftjudge.monitor.main_process import MainProcess, main_evalue, main_step, new_main_process
 from driftjudge.monitor.queues import Draw, DrawLine, ItemLine, Memory, WaitingItem
 from driftjudge.monitor.scores import Failure, Scores, refusal_of, score_row
 from driftjudge.monitor.stream import APPLIED_WITH_ALARM, ASKED, take_item
-from driftjudge.monitor.summary import evidence_of, moved_rubrics, named_cells
+from driftjudge.monitor.summary import cost_of, evidence_of, moved_rubrics, named_cells
 from driftjudge.monitor.verdict import Verdict
 from driftjudge.stats.coins import ACQUISITION, ANCHOR_DRAW, BLOCK, coin_block
 from driftjudge.stats.errors import SupermartingaleError
@@ -98,7 +98,7 @@ class Monitor:
         self._main: MainProcess = new_main_process(self.config, calibration)
 
     def _install_anchors(self, anchors: AnchorSet | None) -> None:
-        self.baseline: Baseline | None = make_baseline(anchors, self.config) if anchors is not None else None
+        self.baseline: Baseline | None = baseline_of(anchors, self.config) if anchors is not None else None
         self.anchors = anchors
         self._anchor: AnchorProcess | None = None
         self._anchor_index: dict[str, int] = {}
@@ -227,6 +227,11 @@ class Monitor:
     def judge_evalue(self) -> float:
         """The anchor family's e-value (NaN without anchors); the alarm rises at `config.judge_threshold`."""
         return float("nan") if self._anchor is None else float(anchor_evalue(self._anchor))
+
+    @property
+    def cost(self) -> Cost:
+        """What was spent so far."""
+        return cost_of(self)
 
     def evidence(self) -> Evidence:
         """Everything behind the verdict, as plain values."""

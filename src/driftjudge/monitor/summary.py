@@ -67,7 +67,7 @@ def evidence_of(monitor: Monitor) -> Evidence:
         verdict=monitor.verdict,
         cells=_cells(monitor),
         shifts=_shifts(monitor),
-        cost=_cost(monitor),
+        cost=cost_of(monitor),
         story=tuple(monitor._story),
         assumptions=_assumptions(monitor),
     )
@@ -130,7 +130,8 @@ def _direction_evalue(anchor: AnchorProcess, rubric: int, direction: float) -> f
     return log_evalue(float(np.mean(anchor.statistics[members, EVALUE]))) if members.any() else math.nan
 
 
-def _cost(monitor: Monitor) -> Cost:
+def cost_of(monitor: Monitor) -> Cost:
+    """Calls so far, and their price relative to asking the strong judge about everything (equation 4)."""
     clock, config = monitor._clock, monitor.config
     items, strong, anchors = (int(clock[i]) for i in (ck.POSITION, ck.STRONG_CALLS, ck.ANCHOR_CALLS))
     spent = items * config.cheap_price + (strong + anchors) * config.strong_price

@@ -89,7 +89,7 @@ def render(chart: altair.LayerChart, kind: str) -> bytes:
 def _render(spec: Mapping[str, Any], kind: str) -> bytes:
     convert = load("vl_convert")
     still = dict(spec)
-    if still["width"] == "container":  # a picture has no page around it to fill
+    if still.get("width") == "container":  # a picture has no page around it to fill
         still |= {"width": PICTURE_WIDTH, "autosize": {"type": "pad", "contains": "padding"}}
     settings = {"vl_version": vegalite_version(), "allowed_base_urls": []}
     if kind == ".png":
