@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from scipy.stats import binomtest
+
 Value = float | int | str | None
 
 
@@ -51,6 +53,15 @@ class Claim:
     holds: bool
     figure: str
     """The figures it was decided by."""
+
+
+def rate_claim(name: str, count: int, total: int, alpha: float) -> Claim:
+    """Holds unless an exact binomial test at level 0.01 says that the rate exceeds alpha.
+
+    >>> rate_claim("held", 8, 60, 0.1).holds, rate_claim("held", 20, 60, 0.1).holds
+    (True, False)
+    """
+    return Claim(name, bool(binomtest(count, total, alpha, alternative="greater").pvalue > 0.01), f"{count} of {total}")
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,7 @@ def lines(
     facet: str | None = None,
     log_x: bool = False,
     log_y: bool = False,
+    marks: bool = True,
     x_title: str | None = None,
     y_title: str | None = None,
 ) -> Any:
@@ -58,7 +59,7 @@ def lines(
     series = list(dict.fromkeys(str(record[colour]) for record in records))
     chart = (
         alt.Chart(data(records))
-        .mark_line(point=alt.OverlayMarkDef(size=45), strokeWidth=2)
+        .mark_line(point=alt.OverlayMarkDef(size=45) if marks else False, strokeWidth=2)
         .encode(
             x=alt.X(f"{x}:Q", title=x_title or x, scale=_scale(log_x)),
             y=alt.Y(f"{y}:Q", title=y_title or y, scale=_scale(log_y)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from driftjudge.lab.exhibits import Claim, Entry, Exhibit, Row
+from driftjudge.lab.exhibits import Claim, Entry, Exhibit, Row, rate_claim
 from driftjudge.lab.experiments import Options
 from driftjudge.lab.published import published
 from driftjudge.lab.scenarios import CONDITIONS
@@ -61,8 +61,8 @@ def _claims(counts: dict[tuple[str, str], dict[str, int]], seeds: int) -> tuple[
     spill = {name: counts[name, "judge"]["system"] + counts[name, "both"]["system"] for name in PROVISIONS}
     alarms = counts["matched", "none"]["system"] + counts["under", "none"]["system"]
     return (
-        Claim("false judge verdicts stay at or below alpha", max(false) <= 0.1 * seeds, f"{false} of {seeds}"),
-        Claim("no false system verdict without drift beyond alpha", alarms <= 0.2 * seeds, f"{alarms} of {2 * seeds}"),
+        rate_claim("false judge verdicts stay at or below alpha", max(false), seeds, 0.1),
+        rate_claim("false system verdicts stay at or below alpha", alarms, 2 * seeds, 0.1),
         Claim(
             "with too few anchors the judge is charged to the system",
             spill["under"] > spill["matched"],
