@@ -90,6 +90,7 @@ def _tasks(
 
 def _draw(tasks: list[Task], exhibits: list[Exhibit], out: Path) -> None:
     from driftjudge.lab.experiments import experiment
+    from driftjudge.lab.page import page
     from driftjudge.report import save_picture
 
     for task, exhibit in zip(tasks, exhibits, strict=True):
@@ -97,6 +98,7 @@ def _draw(tasks: list[Task], exhibits: list[Exhibit], out: Path) -> None:
         chart = experiment(task.name)[1](exhibit)
         if chart is not None:
             save_picture(chart, picture)
+    (out / "index.md").write_text(page(tasks, exhibits), encoding="utf-8")
 
 
 def _tell(exhibits: list[Exhibit], out: Path | None, *, as_json: bool) -> None:
@@ -112,6 +114,8 @@ def _tell(exhibits: list[Exhibit], out: Path | None, *, as_json: bool) -> None:
         typer.echo(json.dumps({"claims": claims, "exhibits": [exhibit.to_json() for exhibit in exhibits]}))
         return
     console = Console()
+    if not console.is_terminal:
+        console = Console(width=160)  # a file has no edge to fold tables at
     for exhibit in exhibits:
         kind = "replica" if exhibit.replica else "real table"
         table = Table(

@@ -13,7 +13,7 @@ from typing import Any
 
 from driftjudge.lab.exhibits import Exhibit, markdown
 from driftjudge.lab.experiments import Options, experiment
-from driftjudge.lab.setting import Source, open_setting
+from driftjudge.lab.setting import Source, open_setting, table_name
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,7 @@ class Task:
     @property
     def file_stem(self) -> str:
         """Where its outputs go, below the output folder."""
-        dataset = Path(self.source.dataset)
-        folder = dataset.parent.name if dataset.stem == "scores" and dataset.parent.name else dataset.stem
-        return f"{folder}-{self.name}"
+        return f"{table_name(self.source.dataset)}-{self.name}"
 
     def key(self) -> str:
         """Changes when the settings, the table or the code behind the figures do."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 
@@ -69,6 +70,12 @@ def open_setting(source: Source) -> Setting:
     return Setting(table.name, table, _shifts(table, source.after), replace(scenario, target=target))
 
 
+def table_name(dataset: str) -> str:
+    """What a table of the user's is called: its file, or its folder where the file is just called scores."""
+    path = Path(dataset)
+    return path.parent.name if path.stem == "scores" and path.parent.name else path.stem
+
+
 def _shifts(table: ScoreTable, names: tuple[str, ...]) -> dict[str, float]:
     strong = table.judge("strong")
     return {name: float(np.nanmean(table.judge(name) - strong)) for name in names}
@@ -79,7 +86,7 @@ def _roles(source: Source) -> ScoreTable:
     wanted = {"cheap": source.cheap, "strong": source.strong, "human": source.human}
     wanted |= {name: name for name in source.after}
     try:
-        table = read_table(source.dataset, Columns(judges=wanted))
+        table = read_table(source.dataset, Columns(judges=wanted), name=table_name(source.dataset))
     except TableError as error:
         known = ", ".join(REPLICAS)
         raise TableError(f"{error} Name judges with --cheap, --strong, --human and --after, or use {known}.") from error

@@ -12,6 +12,9 @@ VERDICT_COLOURS = {"none": "#b9c0c8", "system": LIGHT.system, "judge": LIGHT.jud
 SERIES_COLOURS = ("#0067a6", "#c24e00", "#5b8c3e", "#8a4f9e", "#7a6a53", "#20242a", "#b08900", "#3aa6a0")
 """Told apart by every common kind of colour vision; shapes and dashes double the colour where lines are many."""
 
+HOUSE_COLOURS = {"system": LIGHT.system, "judge": LIGHT.judge, "alarm": LIGHT.muted}
+"""Series that mean the same in every picture."""
+
 Records = Sequence[Mapping[str, Any]]
 
 
@@ -119,8 +122,12 @@ def grid(
     tiles = base.mark_rect().encode(
         color=alt.Color(f"{value}:Q", scale=alt.Scale(range=[LIGHT.pale, LIGHT.strong]), legend=None)
     )
-    texts = base.mark_text(fontSize=11).encode(text=alt.Text(f"{value}:Q", format=number))
-    wide = 60 * max(1, len({record[x] for record in records}))
+    texts = (
+        base.transform_filter(f"isValid(datum['{value}'])")
+        .mark_text(fontSize=11)
+        .encode(text=alt.Text(f"{value}:Q", format=number))
+    )
+    wide = 78 * max(1, len({record[x] for record in records}))
     tall = 28 * max(1, len({record[y] for record in records}))
     return _titled(_faceted(alt.layer(tiles, texts).properties(width=wide, height=tall), facet), title, subtitle)
 
@@ -132,7 +139,7 @@ def _scale(log: bool) -> Any:
 
 def _series(field: str, series: list[str]) -> Any:
     alt = load("altair")
-    colours = [SERIES_COLOURS[i % len(SERIES_COLOURS)] for i in range(len(series))]
+    colours = [HOUSE_COLOURS.get(name, SERIES_COLOURS[i % len(SERIES_COLOURS)]) for i, name in enumerate(series)]
     legend = alt.Legend(title=None, orient="right", labelLimit=260)
     return alt.Color(f"{field}:N", sort=series, scale=alt.Scale(domain=series, range=colours), legend=legend)
 
