@@ -113,6 +113,8 @@ def test_a_bad_config_file_names_the_setting(tmp_path: Path, text: str, sentence
 
 
 def test_help_does_not_wait_for_the_statistics() -> None:
-    program = "import sys; from driftjudge.cli.app import app; print(sorted({'numpy', 'numba', 'scipy'} & set(sys.modules)))"
+    program = (
+        "import sys; from driftjudge.cli.app import app; print(sorted({'numpy', 'numba', 'scipy'} & set(sys.modules)))"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

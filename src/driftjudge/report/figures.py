@@ -14,6 +14,8 @@ SERIES_COLOURS = ("#0067a6", "#c24e00", "#5b8c3e", "#8a4f9e", "#7a6a53", "#20242
 
 HOUSE_COLOURS = {"system": LIGHT.system, "judge": LIGHT.judge, "alarm": LIGHT.muted}
 """Series that mean the same in every picture."""
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left", "triangle-right")
+"""Double the colours where series are points."""
 
 Records = Sequence[Mapping[str, Any]]
 
@@ -101,6 +103,37 @@ def points(
     names = base.mark_text(align="left", dx=7, dy=-6, fontSize=10, color=LIGHT.muted).encode(text=f"{label}:N")
     chart = alt.layer(marks, names).properties(width=420, height=280)
     return _titled(_faceted(chart, facet), title, subtitle)
+
+
+def cost_and_power(records: Records, *, colour: str, facet: str, title: str, subtitle: str) -> Any:
+    """Detection power against cost, on a log axis: records with `cost`, `power`, the series and the panel.
+
+    Points of a series are joined in the order of their costs, unless they all cost the same. Panels keep the order in
+    which they first appear, two in a row.
+    """
+    alt = load("altair")
+    series = list(dict.fromkeys(str(record[colour]) for record in records))
+    panels = list(dict.fromkeys(str(record[facet]) for record in records))
+    costs = [float(record["cost"]) for record in records]
+    ticks = [0.05, 0.1, 0.2, 0.3, 0.5, 1.0]
+    base = alt.Chart(data(records)).encode(
+        x=alt.X(
+            "cost:Q",
+            title="cost fraction (full evaluation = 1)",
+            scale=alt.Scale(type="log", nice=False, domain=[0.9 * min(costs), 1.15 * max(costs)]),
+            axis=alt.Axis(values=ticks, format="~g"),
+        ),
+        y=alt.Y("power:Q", title="detection power", scale=alt.Scale(domain=[0, 1])),
+        color=_series(colour, series),
+    )
+    spread = {name: {record["cost"] for record in records if record[colour] == name} for name in series}
+    joined = [name for name in series if len(spread[name]) > 1]
+    tracks = base.transform_filter(alt.FieldOneOfPredicate(field=colour, oneOf=joined)).mark_line(strokeWidth=2)
+    shape = alt.Shape(f"{colour}:N", sort=series, scale=alt.Scale(domain=series, range=SHAPES[: len(series)]))
+    marks = base.mark_point(filled=True, size=70, opacity=1).encode(shape=shape)
+    chart = alt.layer(tracks, marks).properties(width=330, height=230)
+    placed = chart.facet(facet=alt.Facet(f"{facet}:N", title=None, sort=panels), columns=2)
+    return _titled(placed, title, subtitle)
 
 
 def grid(
