@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 
 from driftjudge.monitor import clock as ck
 from driftjudge.monitor import events, snapshots
-from driftjudge.monitor.anchor_process import AnchorProcess, anchor_evalue, anchor_step, new_anchor_process
+from driftjudge.monitor.anchor_process import AnchorProcess, anchor_evalue, new_anchor_process
 from driftjudge.monitor.anchors import AnchorSet
 from driftjudge.monitor.attribution import attribute
 from driftjudge.monitor.baseline import Baseline, baseline_of
 from driftjudge.monitor.block import Block, run_block
 from driftjudge.monitor.calibration import Calibration
-from driftjudge.monitor.clock import note_anchor, note_main
 from driftjudge.monitor.config import MonitorConfig
 from driftjudge.monitor.errors import (
     AnchorError,
@@ -34,10 +33,10 @@ from driftjudge.monitor.errors import (
     UnknownStratumError,
 )
 from driftjudge.monitor.evidence import Cost, Evidence, Milestone
-from driftjudge.monitor.main_process import MainProcess, main_evalue, main_step, new_main_process
+from driftjudge.monitor.main_process import MainProcess, main_evalue, new_main_process
 from driftjudge.monitor.queues import Draw, DrawLine, ItemLine, Memory, WaitingItem
 from driftjudge.monitor.scores import Failure, Scores, refusal_of, score_row
-from driftjudge.monitor.stream import APPLIED_WITH_ALARM, ASKED, take_item
+from driftjudge.monitor.stream import APPLIED_WITH_ALARM, ASKED, Fields, take_item, take_label, take_rescore
 from driftjudge.monitor.summary import cost_of, evidence_of, moved_rubrics, named_cells
 from driftjudge.monitor.verdict import Verdict
 from driftjudge.stats.coins import ACQUISITION, ANCHOR_DRAW, BLOCK, coin_block
@@ -76,7 +75,7 @@ class Monitor:
         self._story: list[Milestone] = []
         self._cells: tuple[tuple[str, str], ...] = ()
         self._rubrics: tuple[tuple[str, str], ...] = ()
-        self._coin_blocks: dict[int, tuple[int, NDArray[np.float64]]] = {}
+        self._coin_blocks: dict[int, tuple[int, list[float]]] = {}
         self._install_calibration(calibration, anchors)
         self._install_anchors(anchors)
         self._stopped = ""
@@ -96,16 +95,22 @@ class Monitor:
             )
         self.calibration = calibration
         self._main: MainProcess = new_main_process(self.config, calibration)
+        self._main_fields = tuple(self._main)
 
     def _install_anchors(self, anchors: AnchorSet | None) -> None:
         self.baseline: Baseline | None = baseline_of(anchors, self.config) if anchors is not None else None
         self.anchors = anchors
         self._anchor: AnchorProcess | None = None
+        self._anchor_fields: Fields = ()
         self._anchor_index: dict[str, int] = {}
         if anchors is not None and self.baseline is not None:
             self._anchor = new_anchor_process(self.config, anchors, self.baseline)
+            self._anchor_fields = tuple(self._anchor)
             self._anchor_index = {anchors.ids[a]: i for i, a in enumerate(self.baseline.kept.tolist())}
         self._anchor_ids = tuple(self._anchor_index)
+        anchored = self._anchor is not None
+        self._every = self.config.anchor_every if anchored else 0
+        self._burst = self.config.burst if anchored else 0
 
     # The loop: observe, record.
 
@@ -119,20 +124,19 @@ class Monitor:
             )
         if item_id in self._seen_ids:
             raise DuplicateError(f"item {item_id!r} was already observed; give every item an id of its own")
-        if len(self._items) >= self.config.max_pending:
+        waiting = len(self._items)
+        if waiting >= self.config.max_pending:
             raise BufferFullError(
-                f"{len(self._items)} items wait for strong scores; record scores or failures for "
+                f"{waiting} items wait for strong scores; record scores or failures for "
                 f"{self._items.wanted_ids()[0]!r} and others first"
             )
         row, scored = self._cheap_row(item_id, cheap)
         clock = self._clock
-        drawn = int(clock[ck.DRAWN])
-        every = (
-            self.config.anchor_every if self._anchor is not None and len(self._draws) < self.config.max_pending else 0
-        )
+        drawn = clock.item(ck.DRAWN)
+        every = self._every if len(self._draws) < self.config.max_pending else 0
         outcome, pi = self._compute(
-            take_item, self._main, clock, self._burst, every, t, row, scored,
-            self._coin(ACQUISITION, int(clock[ck.POSITION])), not len(self._items),
+            take_item, self._main_fields, clock, self._burst, every, t, row, scored,
+            self._coin(ACQUISITION, clock.item(ck.POSITION)), not waiting,
         )  # fmt: skip
         if outcome < 0:
             rubric = -1 - outcome
@@ -141,10 +145,10 @@ class Monitor:
             )
         self._seen_ids.add(item_id)
         if outcome > APPLIED_WITH_ALARM:
-            self._items.add(WaitingItem(item_id, int(clock[ck.POSITION]), t, row.copy(), outcome == ASKED, pi))
+            self._items.add(WaitingItem(item_id, clock.item(ck.POSITION), t, row.copy(), outcome == ASKED, pi))
         elif outcome == APPLIED_WITH_ALARM:
             self._on_system_alarm()
-        wanted = self._issue_draws(drawn) if self._anchor is not None else ()
+        wanted = self._issue_draws(drawn) if len(self._draws) or clock.item(ck.DRAWN) != drawn else ()
         if self._verdict.status == "pending":
             self._refresh()
         return Ask(outcome == ASKED, wanted, pi)
@@ -158,7 +162,7 @@ class Monitor:
             raise UnaskedError(
                 f"nobody asked for a strong score of {item_id!r}; record scores only where observe() said so"
             )
-        label = score_row(scores, self.config.rubrics, f"strong scores of item {item_id!r}")
+        label = score_row(scores, self.config.rubrics, "strong scores of item", item_id)
         if label is None:
             label = np.full(len(self.config.rubrics), np.nan)
             self._clock[ck.STRONG_UNSCORED] += 1
@@ -179,7 +183,7 @@ class Monitor:
             if anchor_id in self._withdrawn:
                 return
             raise UnaskedError(f"nobody asked for a re-score of anchor {anchor_id!r}; see monitor.pending_anchors")
-        row = score_row(scores, self.config.rubrics, f"re-score of anchor {anchor_id!r}")
+        row = score_row(scores, self.config.rubrics, "re-score of anchor", anchor_id)
         if isinstance(scores, Failure) and scores.reason == "transport":
             self._clock[ck.ANCHOR_UNSCORED] += 1
             draw.again = True
@@ -195,7 +199,9 @@ class Monitor:
     @property
     def pending_anchors(self) -> tuple[str, ...]:
         """Anchors whose re-scores are wanted now, oldest first; a burst shows up here."""
-        return tuple(self._anchor_ids[draw.anchor] for draw in self._draws.outstanding())
+        if not len(self._draws):  # asked after every item, and nearly always empty
+            return ()
+        return tuple([self._anchor_ids[draw.anchor] for draw in self._draws.outstanding()])
 
     @property
     def pending_items(self) -> tuple[str, ...]:
@@ -211,7 +217,7 @@ class Monitor:
     @property
     def position(self) -> int:
         """Items observed so far."""
-        return int(self._clock[ck.POSITION])
+        return self._clock.item(ck.POSITION)
 
     @property
     def verdict(self) -> Verdict:
@@ -308,10 +314,6 @@ class Monitor:
 
     # Inner workings.
 
-    @property
-    def _burst(self) -> int:
-        return self.config.burst if self._anchor is not None else 0
-
     def _compute(self, step: Callable[..., Any], *arguments: Any) -> Any:
         """Run a kernel; if it finds that evidence would stop being valid, never run another."""
         if self._stopped:
@@ -348,21 +350,19 @@ class Monitor:
         block, offset = divmod(index, BLOCK)
         held = self._coin_blocks.get(purpose)
         if held is None or held[0] != block:
-            held = (block, coin_block(self.config.seed, purpose, block))
+            held = (block, coin_block(self.config.seed, purpose, block).tolist())
             self._coin_blocks[purpose] = held
-        return float(held[1][offset])
+        return held[1][offset]
 
     def _issue_draws(self, before: int) -> tuple[str, ...]:
         """Turn newly counted draws into anchors to ask for, with those to be asked again first."""
-        if not len(self._draws) and self._clock[ck.DRAWN] == before:
-            return ()
         wanted = self._draws.ask_again()
         wanted += self._new_draws(before)
         return tuple(self._anchor_ids[draw.anchor] for draw in wanted)
 
     def _new_draws(self, before: int) -> list[Draw]:
         issued = []
-        for number in range(before, int(self._clock[ck.DRAWN])):
+        for number in range(before, self._clock.item(ck.DRAWN)):
             anchor = int(self._coin(ANCHOR_DRAW, number) * len(self._anchor_ids))
             issued.append(Draw(number, self.position, anchor))
             self._draws.add(issued[-1])
@@ -373,19 +373,17 @@ class Monitor:
             if item.void:
                 continue
             label = item.cheap if item.label is None else item.label
-            evalue = self._compute(main_step, self._main, item.stratum, item.cheap, item.asked, item.pi, label)
-            drawn = int(self._clock[ck.DRAWN])
-            if note_main(self._clock, item.position, evalue, self._main.threshold, self._burst):
+            drawn = self._clock.item(ck.DRAWN)
+            if self._compute(
+                take_label, self._main_fields, self._clock, self._burst, item.position, item.stratum, item.cheap,
+                item.asked, item.pi, label,
+            ):  # fmt: skip
                 self._new_draws(drawn)
                 self._on_system_alarm()
 
     def _apply_draws(self) -> None:
-        anchor = self._anchor
-        if anchor is None:
-            return
         while (draw := self._draws.pop_ready()) is not None:
-            evalue = self._compute(anchor_step, anchor, draw.anchor, draw.scores)
-            if note_anchor(self._clock, draw.position, evalue, anchor.threshold):
+            if self._compute(take_rescore, self._anchor_fields, self._clock, draw.position, draw.anchor, draw.scores):
                 self._withdraw_draws()
                 self._on_judge_alarm()
 

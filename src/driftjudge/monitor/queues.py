@@ -65,8 +65,10 @@ class ItemLine:
 
     def pop_ready(self) -> WaitingItem | None:
         """The first item, if nothing is outstanding for it."""
-        if self._line and self._line[0].ready:
-            return self._line.popleft()
+        if self._line:
+            first = self._line[0]
+            if first.label is not None or not first.asked:
+                return self._line.popleft()
         return None
 
     @property
@@ -105,7 +107,10 @@ class DrawLine:
 
     def wanted(self, anchor: int) -> Draw | None:
         """The oldest outstanding draw of this anchor."""
-        return next((draw for draw in self._line if draw.anchor == anchor and draw.scores is None), None)
+        for draw in self._line:
+            if draw.anchor == anchor and draw.scores is None:
+                return draw
+        return None
 
     def outstanding(self) -> list[Draw]:
         """Draws that are being asked for now, oldest first."""

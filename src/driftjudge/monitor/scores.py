@@ -38,23 +38,30 @@ Scores = Sequence[float] | NDArray[np.float64] | Failure
 """What a judge answers for one item: a score per rubric in order, or a failure."""
 
 
-def score_row(scores: Scores, rubrics: tuple[str, ...], what: str) -> NDArray[np.float64] | None:
+def score_row(
+    scores: Scores, rubrics: tuple[str, ...], what: str, whose: str | None = None
+) -> NDArray[np.float64] | None:
     """The scores as a checked row, or None for a failure."""
     if isinstance(scores, Failure):
         return None
     try:
         row = np.array(scores, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ScoreError(f"{what}: scores are numbers in rubric order, got {scores!r}") from error
+        raise ScoreError(f"{_named(what, whose)}: scores are numbers in rubric order, got {scores!r}") from error
     if row.shape != (len(rubrics),):
         raise ScoreError(
-            f"{what}: {row.size} scores for the {len(rubrics)} rubrics {', '.join(rubrics)}; give one each, in that "
-            "order"
+            f"{_named(what, whose)}: {row.size} scores for the {len(rubrics)} rubrics {', '.join(rubrics)}; "
+            "give one each, in that order"
         )
-    for rubric, value in zip(rubrics, row.tolist(), strict=True):
+    values = row.tolist()
+    for value in values:
         if not 0.0 <= value <= 1.0:
-            raise ScoreError(refusal_of(value, rubric, what))
+            raise ScoreError(refusal_of(value, rubrics[values.index(value)], _named(what, whose)))
     return row
+
+
+def _named(what: str, whose: str | None) -> str:
+    return what if whose is None else f"{what} {whose!r}"
 
 
 def refusal_of(value: float, rubric: str, what: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,9 +90,13 @@ APPLIED_QUIETLY, APPLIED_WITH_ALARM, ASKED, WAITS = range(4)
 """What became of an item: applied, applied and the main alarm rose, its label is wanted, or older items come first."""
 
 
+Fields = tuple[Any, ...]
+"""A process as a plain tuple of its fields: unpacking a NamedTuple costs a compiled call a microsecond more."""
+
+
 @kernel
 def take_item(
-    main: MainProcess,
+    fields: Fields,
     clock: NDArray[np.int64],
     burst: int,
     every: int,
@@ -106,6 +111,7 @@ def take_item(
     Returns the outcome and pi, or (-1 - r, 0) for a score of rubric r outside [0, 1]; nothing has changed then.
     `every` is 0 when no anchor is to be drawn at this position.
     """
+    main = MainProcess(*fields)
     if scored:
         for r in range(len(cheap)):
             if not 0.0 <= cheap[r] <= 1.0:
@@ -126,3 +132,31 @@ def take_item(
     if note_main(clock, clock[ck.POSITION], evalue, main.threshold, burst):
         return APPLIED_WITH_ALARM, pi
     return APPLIED_QUIETLY, pi
+
+
+@kernel
+def take_label(
+    fields: Fields,
+    clock: NDArray[np.int64],
+    burst: int,
+    position: int,
+    t: int,
+    cheap: NDArray[np.float64],
+    asked: bool,
+    pi: float,
+    strong: NDArray[np.float64],
+) -> bool:
+    """Apply an item that had to wait; True when it raises the main alarm."""
+    main = MainProcess(*fields)
+    evalue = main_step(main, t, cheap, asked, pi, strong)
+    return note_main(clock, position, evalue, main.threshold, burst)
+
+
+@kernel
+def take_rescore(
+    fields: Fields, clock: NDArray[np.int64], position: int, anchor: int, scores: NDArray[np.float64]
+) -> bool:
+    """Apply one re-score; True when it raises the anchor alarm."""
+    anchors = AnchorProcess(*fields)
+    evalue = anchor_step(anchors, anchor, scores)
+    return note_anchor(clock, position, evalue, anchors.threshold)

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from driftjudge.stats._jit import kernel
 from driftjudge.stats.errors import StatisticsError
@@ -31,7 +31,7 @@ def highest_rate(events: int, trials: int, delta: float) -> float:
         raise StatisticsError(f"a rate needs 0 <= events <= trials with trials > 0, got {events} of {trials}")
     if events == trials:
         return 1.0
-    return float(beta.ppf(1.0 - delta, events + 1, trials - events))
+    return float(betaincinv(events + 1, trials - events, 1.0 - delta))
 
 
 def mean_radius(values: NDArray[np.float64], groups: NDArray[np.int64], delta: float) -> float:

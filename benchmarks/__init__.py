@@ -1,0 +1,1 @@
+"""What we claim about speed and memory, runnable, with the peers beside us: `make bench`."""
