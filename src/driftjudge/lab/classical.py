@@ -52,7 +52,7 @@ def shiryaev_roberts(strata: NDArray[np.int64], scores: NDArray[np.float64], cel
     """After every item the largest log R among the cells of its stratum; `cells` is the number of strata.
 
     >>> shiryaev_roberts(np.zeros(2, dtype=np.int64), np.array([[0.0], [-1.0]]), 1).round(6).tolist()
-    [-0.125, 1.007444]
+    [-0.125, 1.007599]
     """
     rubrics = scores.shape[1]
     logs = np.full((cells, rubrics), -np.inf)

@@ -94,6 +94,14 @@ def _fisher(one: Detections, other: Detections, alternative: str) -> float:
     return float(fisher_exact(table, alternative=alternative).pvalue)
 
 
+def too_faint(drift: str, full: Detections) -> str:
+    """Why budgets cannot be compared on a drop that not even full evaluation sees."""
+    return (
+        f"even full evaluation misses {full.censored} of {len(full)} {drift} drops within the stream, so claims about "
+        "who detects them have little to go by"
+    )
+
+
 def streams(table: ScoreTable, config: MonitorConfig, scenario: Scenario, seeds: Iterable[int]) -> dict[int, Block]:
     """The stream of every seed, to be shared by all methods.
 

@@ -46,8 +46,7 @@ class AnchorSet:
         if len(set(self.ids)) != len(self.ids):
             twice = next(anchor for anchor in self.ids if self.ids.count(anchor) > 1)
             raise AnchorError(f"anchor {twice!r} stands twice; every anchor has one id and one human label")
-        labels = np.asarray(human, dtype=np.float64)
-        self.human: NDArray[np.float64] = score_matrix(labels, labels.shape[-1], "human labels of the anchors")
+        self.human: NDArray[np.float64] = _labels(human)
         if len(self.human) != len(self.ids):
             raise AnchorError(f"{len(self.human)} rows of human labels for {len(self.ids)} anchors; give one each")
         self.passes = _stack(passes, self.human.shape)
@@ -81,6 +80,17 @@ class AnchorSet:
         return cls(
             ids=data["ids"], human=unpack(data["human"]), passes=unpack(data["passes"]), resolution=data["resolution"]
         )
+
+
+def _labels(human: ArrayLike) -> NDArray[np.float64]:
+    """The human labels as k x R."""
+    try:
+        labels = np.array(human, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise AnchorError("human labels of the anchors are a table of numbers; give one row per anchor") from error
+    if labels.ndim == 0:
+        raise AnchorError(f"human labels of the anchors are {human!r}; give one row per anchor")
+    return score_matrix(labels, labels.shape[-1], "human labels of the anchors")
 
 
 def _stack(passes: ArrayLike | Sequence[ArrayLike], shape: tuple[int, ...]) -> NDArray[np.float64]:

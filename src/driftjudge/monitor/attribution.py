@@ -16,22 +16,22 @@ def attribute(
     burst: int,
     anchored: bool,
     oldest_open_item: int | None = None,
-    oldest_open_draw: int | None = None,
 ) -> tuple[Kind, Status]:
-    """Kind and status from the clock and from the positions of the oldest results that are still outstanding.
+    """Kind and status from the clock and from the position of the oldest item that still waits.
 
-    The guard counts positions in the paper and anchor re-scores where there is a burst. It never closes on silence:
-    re-scores that were asked for within it must have come back.
+    The guard is known by its last draw: of the burst, or of the schedule within `guard` positions (then tau_anc <=
+    tau_sys + W is the same as "the alarm's draw is in the guard"). It never closes on silence: every draw up to that
+    one must have come back.
 
     >>> clock = ck.new_clock()
     >>> attribute(clock, guard=50, burst=0, anchored=True)
     ('none', 'watching')
-    >>> clock[[ck.POSITION, ck.SYSTEM_AT]] = 120, 100
+    >>> clock[[ck.POSITION, ck.SYSTEM_AT, ck.GUARD_DRAW, ck.DRAWN, ck.CLOSED]] = 120, 100, 30, 24, 24
     >>> attribute(clock, guard=50, burst=0, anchored=True)
     ('system', 'pending')
-    >>> clock[ck.JUDGE_AT] = 120
-    >>> attribute(clock, guard=50, burst=0, anchored=True), attribute(clock, guard=10, burst=0, anchored=True)
-    (('judge', 'final'), ('system', 'final'))
+    >>> clock[[ck.JUDGE_AT, ck.JUDGE_DRAW]] = 120, 24
+    >>> attribute(clock, guard=50, burst=0, anchored=True)
+    ('judge', 'final')
     """
     system_at, judge_at = int(clock[ck.SYSTEM_AT]), int(clock[ck.JUDGE_AT])
     if not system_at and not judge_at:
@@ -43,11 +43,6 @@ def attribute(
         overtaken = not burst and oldest_open_item is not None and oldest_open_item < judge_at - guard
         return "judge", "pending" if overtaken else "final"
     if judge_at:
-        in_guard = clock[ck.JUDGE_DRAW] <= clock[ck.GUARD_DRAW] if burst else judge_at <= system_at + guard
-        return ("judge" if in_guard else "system"), "final"
-    if burst:
-        closed = clock[ck.CLOSED] >= clock[ck.GUARD_DRAW]
-    else:
-        end = system_at + guard
-        closed = clock[ck.POSITION] >= end and (oldest_open_draw is None or oldest_open_draw > end)
-    return "system", "final" if closed else "pending"
+        return ("judge" if clock[ck.JUDGE_DRAW] <= clock[ck.GUARD_DRAW] else "system"), "final"
+    passed = burst > 0 or clock[ck.POSITION] >= system_at + guard
+    return "system", "final" if passed and clock[ck.CLOSED] >= clock[ck.GUARD_DRAW] else "pending"

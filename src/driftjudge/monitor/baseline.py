@@ -84,10 +84,6 @@ def make_baseline(anchors: AnchorSet, config: MonitorConfig) -> Baseline:
             f"anchors carry {anchors.human.shape[1]} rubrics but the config has {len(config.rubrics)}; give a label "
             "for each"
         )
-    silent = np.isnan(anchors.passes).all(axis=(0, 1))
-    if silent.any():
-        rubric = config.rubrics[int(np.argmax(silent))]
-        raise AnchorError(f"no baseline pass scored {rubric!r} on any anchor; score the anchors on every rubric first")
     exact = config.baseline_share == 0.0
     if exact and set(config.statistics) != {"gap"}:
         raise AnchorError("fingerprint and paired statistics need baseline_share > 0 to bound the judge's own noise")
@@ -102,6 +98,13 @@ def make_baseline(anchors: AnchorSet, config: MonitorConfig) -> Baseline:
             "itself on them at time 0"
         )
     defining, fresh, human = (np.ascontiguousarray(x) for x in (defining[:, kept], fresh[:, kept], anchors.human[kept]))
+    for part, scorings in (("defining", defining), ("bounding", fresh)):
+        silent = np.isnan(scorings).all(axis=(0, 1))
+        if silent.any():
+            rubric = config.rubrics[int(np.argmax(silent))]
+            raise AnchorError(
+                f"no {part} pass scored {rubric!r} on any anchor; score the anchors on every rubric first"
+            )
     usual = st.usual_scores(defining)
     resolution = st.resolution_of(defining, GRID_LEVELS)
     if anchors.resolution is not None:

@@ -64,17 +64,26 @@ def run_block(monitor: Monitor, block: Block) -> None:
     done = 0
     while done < len(block):
         system_at, judge_at = int(clock[ck.SYSTEM_AT]), int(clock[ck.JUDGE_AT])
+        stop = _next_stop(monitor, len(block), done)
         done += monitor._compute(
             run_stream, monitor._main, process, clock, every, monitor._burst,
-            block.strata[done:], block.cheap[done:], block.strong[done:], item_coins[done:],
-            block.versions[done:], rescored, draw_coins, repeat_coins, first_draw,
+            block.strata[done:stop], block.cheap[done:stop], block.strong[done:stop], item_coins[done:stop],
+            block.versions[done:stop], rescored, draw_coins, repeat_coins, first_draw, config.guard,
         )  # fmt: skip
         if clock[ck.SYSTEM_AT] != system_at:
             monitor._on_system_alarm()
         if clock[ck.JUDGE_AT] != judge_at:
             monitor._on_judge_alarm()
-    if monitor.verdict.status == "pending":
-        monitor._refresh(int(clock[ck.SYSTEM_AT]) + (0 if monitor._burst else config.guard))
+        if monitor.verdict.status == "pending":
+            monitor._refresh()
+
+
+def _next_stop(monitor: Monitor, length: int, done: int) -> int:
+    """The end of the block, or of an open guard: its closing is part of the story and has its place there."""
+    if monitor.verdict.status != "pending" or monitor._burst:
+        return length
+    left = int(monitor._clock[ck.SYSTEM_AT]) + monitor.config.guard - monitor.position
+    return min(length, done + left) if left > 0 else length
 
 
 def _check(monitor: Monitor, block: Block) -> None:
@@ -91,19 +100,29 @@ def _check(monitor: Monitor, block: Block) -> None:
         bad = (scores < 0.0) | (scores > 1.0)
         if bad.any():
             raise ScoreError(f"{name} scores hold {scores[bad][0]:g}, outside [0, 1]; map your scale to [0, 1] first")
-    if len(block) and not (int(block.strata.min()) >= 0 and int(block.strata.max()) < len(config.strata)):
-        raise ScoreError(f"stratum indices reach {int(block.strata.max())}; the config has {len(config.strata)} strata")
+    if block.versions.shape != block.strata.shape:
+        raise ScoreError(f"{len(block.versions)} judge versions for {len(block)} items; give one each")
+    strata = block.strata[(block.strata < 0) | (block.strata >= len(config.strata))]
+    if len(strata):
+        raise ScoreError(f"an item has the stratum index {int(strata[0])}; the config has {len(config.strata)} strata")
     if monitor.baseline is not None:
-        kept = len(monitor.baseline.kept)
-        if block.rescored.ndim != 4 or block.rescored.shape[2:] != (kept, shape[1]):
+        _check_rescored(block.rescored, len(monitor.baseline.kept), shape[1])
+        versions = block.versions[(block.versions < 0) | (block.versions >= len(block.rescored))]
+        if len(versions):
             raise ScoreError(
-                f"rescored has the shape {block.rescored.shape}; give versions x repeats x {kept} kept anchors x "
-                f"{shape[1]} rubrics"
+                f"an item names judge version {int(versions[0])}, but rescored holds {len(block.rescored)}"
             )
-        if len(block) and int(block.versions.max()) >= len(block.rescored):
-            raise ScoreError(
-                f"items name judge version {int(block.versions.max())} but rescored holds {len(block.rescored)}"
-            )
+
+
+def _check_rescored(rescored: NDArray[np.float64], kept: int, rubrics: int) -> None:
+    if rescored.ndim != 4 or rescored.shape[2:] != (kept, rubrics) or 0 in rescored.shape:
+        raise ScoreError(
+            f"rescored has the shape {rescored.shape}; give versions x repeats x {kept} kept anchors x {rubrics} "
+            f"rubrics"
+        )
+    bad = (rescored < 0.0) | (rescored > 1.0)
+    if bad.any():
+        raise ScoreError(f"rescored holds {rescored[bad][0]:g}, outside [0, 1]; map your scale to [0, 1] first")
 
 
 def _no_anchors(rubrics: int) -> AnchorProcess:

@@ -32,19 +32,33 @@ def new_clock() -> NDArray[np.int64]:
 
 
 @kernel
-def note_main(clock: NDArray[np.int64], position: int, evalue: float, threshold: float, burst: int) -> bool:
+def note_main(
+    clock: NDArray[np.int64],
+    position: int,
+    evalue: float,
+    threshold: float,
+    burst: int,
+    guard: int = 0,
+    every: int = 0,
+) -> bool:
     """Book one applied item; on the epoch's first main alarm open the guard and return True.
 
     With a burst, that many anchors are drawn the moment the main family alarms, unless the anchors spoke before:
-    a rule that looks only at the past, hence valid, and one that no longer waits for the schedule.
+    a rule that looks only at the past, hence valid, and one that no longer waits for the schedule. Without one, the
+    guard holds the draws scheduled at the next `guard` positions. Draws that could not be issued, now or before, are
+    owed: later ones take their numbers, so that silence never closes a guard.
     """
     clock[APPLIED] = position
     if clock[SYSTEM_AT] != 0 or evalue < threshold:
         return False
     clock[SYSTEM_AT] = position
-    if clock[JUDGE_AT] == 0:
-        clock[DRAWN] += burst
-    clock[GUARD_DRAW] = clock[DRAWN]
+    if burst > 0:
+        if clock[JUDGE_AT] == 0:
+            clock[DRAWN] += burst
+        clock[GUARD_DRAW] = clock[DRAWN]
+    elif every > 0:
+        still_to_come = (position + guard) // every - clock[POSITION] // every
+        clock[GUARD_DRAW] = clock[DRAWN] + still_to_come
     return True
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
 
@@ -111,6 +111,8 @@ class MonitorConfig:
             value = getattr(self, name)
             if isinstance(value, str):
                 raise ConfigError(f"{name} is a list, got the text {value!r}; write ({value!r},)")
+            if value is not None and not isinstance(value, Iterable):
+                raise ConfigError(f"{name} is a list, got {value!r}; write ({value!r},)")
             if value is not None:
                 object.__setattr__(self, name, tuple(value))
         _one_of("preset", self.preset, get_args(Preset))
@@ -168,6 +170,11 @@ class MonitorConfig:
         return cls(**data)
 
 
+def _number(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ConfigError(f"{name} is {value!r}; give a number")
+
+
 def _one_of(name: str, value: object, known: Sequence[object]) -> None:
     if value not in known:
         raise ConfigError(f"{name} is {value!r}; choose one of {', '.join(map(repr, known))}")
@@ -175,7 +182,7 @@ def _one_of(name: str, value: object, known: Sequence[object]) -> None:
 
 def _check(config: MonitorConfig) -> None:
     for name, names in (("rubrics", config.rubrics), ("strata", config.strata)):
-        if not names or not all(names):
+        if not names or not all(isinstance(name_, str) and name_ for name_ in _anything(names)):
             raise ConfigError(f"{name} needs at least one non-empty name, got {names!r}")
         if len(set(names)) != len(names):
             twice = next(item for item in names if names.count(item) > 1)
@@ -194,7 +201,19 @@ def _check(config: MonitorConfig) -> None:
             raise ConfigError(f"run_length is {config.run_length}; give a number of items above 1, for example 1e6")
 
 
+def _anything(values: Iterable[object]) -> Iterable[object]:
+    """Settings as they may really come, whatever the annotations promise."""
+    return values
+
+
 def _check_numbers(config: MonitorConfig) -> None:
+    for name in ("alpha_system", "alpha_judge", "budget", "slack", "baseline_share", "cheap_price", "strong_price"):
+        _number(name, getattr(config, name))
+    if config.run_length is not None:
+        _number("run_length", config.run_length)
+    for name in ("bet_fractions", "proxies"):
+        for value in getattr(config, name):
+            _number(name, value)
     for name in ("alpha_system", "alpha_judge"):
         value = getattr(config, name)
         if not 0.0 < value < 1.0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import fields as dataclass_fields
 from typing import Any
 
 from driftjudge.monitor.anchors import AnchorSet
@@ -79,7 +80,17 @@ def event_from_json(body: Mapping[str, Any]) -> Event:
     name = fields.pop("event", None)
     if name not in _KINDS:
         raise MonitorError(f"unknown event {name!r}; known events: {', '.join(_KINDS)}")
-    event: Event = _KINDS[name](**{key: _value(key, value) for key, value in fields.items()})
+    kind = _KINDS[name]
+    known = [field.name for field in dataclass_fields(kind)]
+    for key in fields:
+        if key not in known:
+            raise MonitorError(f"{name} has no field {key!r}; its fields are {', '.join(known) or 'none'}")
+    values = {key: _value(key, value) for key, value in fields.items()}
+    try:
+        event: Event = kind(**values)
+    except TypeError as error:
+        missing = [key for key in known if key not in fields]
+        raise MonitorError(f"{name} lacks {', '.join(missing)}; the log is damaged there") from error
     return event
 
 
@@ -89,5 +100,7 @@ def _value(key: str, value: Any) -> Any:
     if key == "calibration":
         return Calibration.from_json(value) if value is not None else None
     if isinstance(value, Mapping):
+        if "failure" not in value:
+            raise MonitorError(f"{key} is a mapping without 'failure'; give scores or a failure with its reason")
         return Failure(value["failure"], value.get("detail", ""))
     return tuple(value) if isinstance(value, list) else value

@@ -25,8 +25,10 @@ from driftjudge.monitor.errors import (
     AnchorError,
     BufferFullError,
     CalibrationError,
+    ConfigError,
     DuplicateError,
     EpochError,
+    MonitorError,
     ScoreError,
     StoppedError,
     UnaskedError,
@@ -76,12 +78,13 @@ class Monitor:
         self._cells: tuple[tuple[str, str], ...] = ()
         self._rubrics: tuple[tuple[str, str], ...] = ()
         self._coin_blocks: dict[int, tuple[int, list[float]]] = {}
-        self._install_calibration(calibration, anchors)
-        self._install_anchors(anchors)
+        self._install_main(calibration, self._fitting(calibration, anchors))
+        self._install_anchors(anchors, baseline_of(anchors, config) if anchors is not None else None)
         self._stopped = ""
         self._verdict = self._read_verdict()
 
-    def _install_calibration(self, calibration: Calibration, anchors: AnchorSet | None) -> None:
+    def _fitting(self, calibration: Calibration, anchors: AnchorSet | None) -> MainProcess:
+        """A main process for this calibration, or a refusal: nothing has changed then."""
         shape = (len(self.config.strata), len(self.config.rubrics))
         if calibration.bars.shape != shape:
             raise CalibrationError(
@@ -93,36 +96,46 @@ class Monitor:
             raise AnchorError(
                 f"anchor {both[0]!r} is also a calibration item ({len(both)} in all); hold anchors out of calibration"
             )
-        self.calibration = calibration
-        self._main: MainProcess = new_main_process(self.config, calibration)
-        self._main_fields = tuple(self._main)
+        if anchors is not None and not self.config.anchor_every and not self.config.burst:
+            raise ConfigError(
+                "anchor_every and burst are both 0, so no anchor would ever be re-scored; set one of them"
+            )
+        return new_main_process(self.config, calibration)
 
-    def _install_anchors(self, anchors: AnchorSet | None) -> None:
-        self.baseline: Baseline | None = baseline_of(anchors, self.config) if anchors is not None else None
-        self.anchors = anchors
+    def _install_main(self, calibration: Calibration, main: MainProcess) -> None:
+        self.calibration = calibration
+        self._main: MainProcess = main
+        self._main_fields = tuple(main)
+
+    def _install_anchors(self, anchors: AnchorSet | None, baseline: Baseline | None) -> None:
+        self.anchors, self.baseline = anchors, baseline
         self._anchor: AnchorProcess | None = None
         self._anchor_fields: Fields = ()
         self._anchor_index: dict[str, int] = {}
-        if anchors is not None and self.baseline is not None:
-            self._anchor = new_anchor_process(self.config, anchors, self.baseline)
+        if anchors is not None and baseline is not None:
+            self._anchor = new_anchor_process(self.config, anchors, baseline)
             self._anchor_fields = tuple(self._anchor)
-            self._anchor_index = {anchors.ids[a]: i for i, a in enumerate(self.baseline.kept.tolist())}
+            self._anchor_index = {anchors.ids[a]: i for i, a in enumerate(baseline.kept.tolist())}
         self._anchor_ids = tuple(self._anchor_index)
         anchored = self._anchor is not None
         self._every = self.config.anchor_every if anchored else 0
         self._burst = self.config.burst if anchored else 0
+        self._guard = self.config.guard
 
     # The loop: observe, record.
 
     def observe(self, item_id: str, *, stratum: str, cheap: Scores) -> Ask:
         """Take in the next item of the stream and say what should be scored because of it."""
+        self._check_running()
+        if not isinstance(item_id, str):
+            raise MonitorError(f"item ids are texts, got {item_id!r}; turn it into one first")
         t = self._strata.get(stratum)
         if t is None:
             raise UnknownStratumError(
                 f"item {item_id!r} has the unknown stratum {stratum!r}; the config has "
                 f"{', '.join(map(repr, self.config.strata[:8]))}"
             )
-        if item_id in self._seen_ids:
+        if item_id in self._seen_ids or item_id in self._items:
             raise DuplicateError(f"item {item_id!r} was already observed; give every item an id of its own")
         waiting = len(self._items)
         if waiting >= self.config.max_pending:
@@ -133,9 +146,9 @@ class Monitor:
         row, scored = self._cheap_row(item_id, cheap)
         clock = self._clock
         drawn = clock.item(ck.DRAWN)
-        every = self._every if len(self._draws) < self.config.max_pending else 0
         outcome, pi = self._compute(
-            take_item, self._main_fields, clock, self._burst, every, t, row, scored,
+            take_item, self._main_fields, clock, self._burst, self._guard, self._every,
+            len(self._draws) < self.config.max_pending, t, row, scored,
             self._coin(ACQUISITION, clock.item(ck.POSITION)), not waiting,
         )  # fmt: skip
         if outcome < 0:
@@ -155,6 +168,7 @@ class Monitor:
 
     def record_strong(self, item_id: str, scores: Scores) -> None:
         """Take in the strong judge's scores (in rubric order) or its failure for an item that was asked about."""
+        self._check_running()
         item = self._items.wanted(item_id)
         if item is None:
             if item_id in self._seen_ids:
@@ -177,6 +191,7 @@ class Monitor:
         A transport failure carries no evidence: the anchor is asked for again with the next item. A re-score that was
         withdrawn meanwhile (the anchors had already alarmed) is ignored.
         """
+        self._check_running()
         anchor = self._anchor_index.get(anchor_id)
         draw = None if anchor is None else self._draws.wanted(anchor)
         if draw is None:
@@ -261,7 +276,11 @@ class Monitor:
                 f"the verdict is {self._verdict.kind!r} and {self._verdict.status}; there is nothing final to "
                 "acknowledge yet"
             )
-        self._install_calibration(calibration or self.calibration, self.anchors)
+        bars = calibration or self.calibration
+        self._install_main(bars, self._fitting(bars, self.anchors))
+        if calibration is not None and self.config.acquisition == "boundary":
+            for item in self._items:  # its pi followed the old bars, and the new caps do not cover it
+                item.void = True
         self._clock[[ck.SYSTEM_AT, ck.GUARD_DRAW]] = 0
         # A judge alarm that came after the guard stays on the books: it belongs to the anchors, which go on.
         self._new_epoch("acknowledged", "the system verdict was acknowledged; the main family starts anew")
@@ -271,10 +290,11 @@ class Monitor:
 
         Strong scores still outstanding belong to the old judge; they may be recorded but carry no evidence.
         """
-        self._install_calibration(calibration, anchors)
+        main, baseline = self._fitting(calibration, anchors), baseline_of(anchors, self.config)
         self._withdraw_draws()
         self._clock[ck.CLOSED] = self._clock[ck.DRAWN]
-        self._install_anchors(anchors)
+        self._install_main(calibration, main)
+        self._install_anchors(anchors, baseline)
         for item in self._items:
             item.void = True
         self._clock[[ck.SYSTEM_AT, ck.JUDGE_AT, ck.JUDGE_DRAW, ck.GUARD_DRAW]] = 0
@@ -316,15 +336,18 @@ class Monitor:
 
     def _compute(self, step: Callable[..., Any], *arguments: Any) -> Any:
         """Run a kernel; if it finds that evidence would stop being valid, never run another."""
-        if self._stopped:
-            raise StoppedError(
-                f"the monitor stopped itself: {self._stopped}; restore an earlier snapshot and report this"
-            )
+        self._check_running()
         try:
             return step(*arguments)
         except SupermartingaleError as error:
             self._stopped = str(error)
             raise
+
+    def _check_running(self) -> None:
+        if self._stopped:
+            raise StoppedError(
+                f"the monitor stopped itself: {self._stopped}; restore an earlier snapshot and report this"
+            )
 
     def _cheap_row(self, item_id: str, cheap: Scores) -> tuple[NDArray[np.float64], bool]:
         """The cheap scores in the reused row; the kernel checks their range."""
@@ -332,6 +355,11 @@ class Monitor:
         if isinstance(cheap, Failure):
             row[:] = np.nan
             return row, False
+        if not hasattr(cheap, "__len__"):
+            raise ScoreError(
+                f"cheap scores of item {item_id!r}: scores come as one number for each of the {len(row)} rubrics, so "
+                f"give one each, in order, got {cheap!r}"
+            )
         if len(cheap) != len(row):
             raise ScoreError(
                 f"cheap scores of item {item_id!r}: {len(cheap)} scores for the {len(row)} rubrics "
@@ -357,14 +385,14 @@ class Monitor:
     def _issue_draws(self, before: int) -> tuple[str, ...]:
         """Turn newly counted draws into anchors to ask for, with those to be asked again first."""
         wanted = self._draws.ask_again()
-        wanted += self._new_draws(before)
+        wanted += self._new_draws(before, told=True)
         return tuple(self._anchor_ids[draw.anchor] for draw in wanted)
 
-    def _new_draws(self, before: int) -> list[Draw]:
+    def _new_draws(self, before: int, *, told: bool) -> list[Draw]:
         issued = []
         for number in range(before, self._clock.item(ck.DRAWN)):
             anchor = int(self._coin(ANCHOR_DRAW, number) * len(self._anchor_ids))
-            issued.append(Draw(number, self.position, anchor))
+            issued.append(Draw(number, self.position, anchor, told=told))
             self._draws.add(issued[-1])
         return issued
 
@@ -375,10 +403,10 @@ class Monitor:
             label = item.cheap if item.label is None else item.label
             drawn = self._clock.item(ck.DRAWN)
             if self._compute(
-                take_label, self._main_fields, self._clock, self._burst, item.position, item.stratum, item.cheap,
-                item.asked, item.pi, label,
+                take_label, self._main_fields, self._clock, self._burst, self._guard, self._every, item.position,
+                item.stratum, item.cheap, item.asked, item.pi, label,
             ):  # fmt: skip
-                self._new_draws(drawn)
+                self._new_draws(drawn, told=False)
                 self._on_system_alarm()
 
     def _apply_draws(self) -> None:
@@ -415,11 +443,11 @@ class Monitor:
         self._story.append(Milestone(position, kind, text))
         del self._story[:-MOST_MILESTONES]
 
-    def _refresh(self, at: int | None = None) -> None:
+    def _refresh(self) -> None:
         before = self._verdict
         self._verdict = self._read_verdict()
         if before.status != "final" and self._verdict.status == "final" and self._verdict.kind == "system":
-            self._tell("guard_closed", "the guard closed without a word from the anchors", at or self.position)
+            self._tell("guard_closed", "the guard closed without a word from the anchors", self.position)
 
     def _read_verdict(self) -> Verdict:
         kind, status = attribute(
@@ -428,7 +456,6 @@ class Monitor:
             burst=self._burst,
             anchored=self._anchor is not None,
             oldest_open_item=self._items.oldest_position,
-            oldest_open_draw=self._draws.oldest_position,
         )
         system_at, judge_at = int(self._clock[ck.SYSTEM_AT]), int(self._clock[ck.JUDGE_AT])
         return Verdict(

@@ -37,6 +37,7 @@ class ItemLine:
     def __init__(self) -> None:
         self._line: deque[WaitingItem] = deque()
         self._asked: dict[str, WaitingItem] = {}
+        self._ids: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._line)
@@ -44,9 +45,13 @@ class ItemLine:
     def __iter__(self) -> Iterator[WaitingItem]:
         return iter(self._line)
 
+    def __contains__(self, item_id: str) -> bool:
+        return item_id in self._ids
+
     def add(self, item: WaitingItem) -> None:
         """Put an item at the end."""
         self._line.append(item)
+        self._ids.add(item.id)
         if item.asked and item.label is None:
             self._asked[item.id] = item
 
@@ -65,10 +70,10 @@ class ItemLine:
 
     def pop_ready(self) -> WaitingItem | None:
         """The first item, if nothing is outstanding for it."""
-        if self._line:
-            first = self._line[0]
-            if first.label is not None or not first.asked:
-                return self._line.popleft()
+        if self._line and self._line[0].ready:
+            item = self._line.popleft()
+            self._ids.discard(item.id)
+            return item
         return None
 
     @property
@@ -87,6 +92,8 @@ class Draw:
     scores: NDArray[np.float64] | None = None
     again: bool = False
     """The call failed on its way: it is asked for again with the next item."""
+    told: bool = True
+    """False for a draw of a burst that a late score set off: the next item's `Ask` still has to name it."""
 
 
 class DrawLine:
@@ -106,22 +113,25 @@ class DrawLine:
         self._line.append(draw)
 
     def wanted(self, anchor: int) -> Draw | None:
-        """The oldest outstanding draw of this anchor."""
+        """The oldest outstanding draw of this anchor; one that is to be asked for again comes last."""
+        failed = None
         for draw in self._line:
             if draw.anchor == anchor and draw.scores is None:
-                return draw
-        return None
+                if not draw.again:
+                    return draw
+                failed = failed or draw
+        return failed
 
     def outstanding(self) -> list[Draw]:
         """Draws that are being asked for now, oldest first."""
         return [draw for draw in self._line if draw.scores is None and not draw.again]
 
     def ask_again(self) -> list[Draw]:
-        """Put the failed ones back among those asked for, and return them."""
-        failed = [draw for draw in self._line if draw.again]
-        for draw in failed:
-            draw.again = False
-        return failed
+        """The draws an `Ask` has to name, again or for the first time; failed ones count as asked for once more."""
+        named = [draw for draw in self._line if draw.scores is None and (draw.again or not draw.told)]
+        for draw in named:
+            draw.again, draw.told = False, True
+        return named
 
     def pop_ready(self) -> Draw | None:
         """The first draw, if its scores are in."""
@@ -134,11 +144,6 @@ class DrawLine:
         withdrawn = list(self._line)
         self._line.clear()
         return withdrawn
-
-    @property
-    def oldest_position(self) -> int | None:
-        """Position of the first draw in line."""
-        return self._line[0].position if self._line else None
 
 
 class Memory:
@@ -157,6 +162,8 @@ class Memory:
 
     def add(self, item_id: str) -> None:
         """Remember an id, forgetting the oldest beyond the bound."""
+        if item_id in self._known:
+            return
         self._known.add(item_id)
         self._order.append(item_id)
         if len(self._order) > self._size:

@@ -13,6 +13,7 @@ from driftjudge.monitor.calibration import Calibration
 from driftjudge.monitor.config import MonitorConfig
 from driftjudge.monitor.errors import MonitorError, SnapshotError
 from driftjudge.monitor.evidence import Milestone
+from driftjudge.monitor.layout import COMPONENTS, EVALUE, GROWN, WEALTH
 from driftjudge.monitor.packing import pack, unpack
 from driftjudge.monitor.queues import Draw, WaitingItem
 
@@ -44,12 +45,13 @@ def take(monitor: Monitor) -> dict[str, Any]:
         "story": [[m.position, m.kind, m.text] for m in monitor._story],
         "cells": [list(cell) for cell in monitor._cells],
         "rubrics": [list(rubric) for rubric in monitor._rubrics],
+        "stopped": monitor._stopped,
     }
 
 
 def restore(cls: type[Monitor], state: Mapping[str, Any], config: MonitorConfig | None) -> Monitor:
     """See `Monitor.restore`."""
-    if "format" not in state:
+    if not _is_mapping(state) or "format" not in state:
         raise SnapshotError("this is not a monitor snapshot: it has no 'format'; pass what Monitor.snapshot() returned")
     if state["format"] != FORMAT:
         raise SnapshotError(
@@ -60,10 +62,15 @@ def restore(cls: type[Monitor], state: Mapping[str, Any], config: MonitorConfig 
         return _rebuild(cls, state, config)
     except SnapshotError:
         raise
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, MonitorError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, MonitorError) as error:
         raise SnapshotError(
             f"the snapshot is damaged ({type(error).__name__}: {error}); take a new one, or fold the event log"
         ) from error
+
+
+def _is_mapping(state: object) -> bool:
+    """Callers pass what they read from a disk, whatever the annotation promises."""
+    return isinstance(state, Mapping)
 
 
 def _rebuild(cls: type[Monitor], state: Mapping[str, Any], config: MonitorConfig | None) -> Monitor:
@@ -75,7 +82,9 @@ def _rebuild(cls: type[Monitor], state: Mapping[str, Any], config: MonitorConfig
             f"the snapshot belongs to another config: {differing} is {found[differing]!r} there and "
             f"{wanted[differing]!r} here; restore it with its own config or start a new monitor"
         )
-    anchors = AnchorSet.from_json(state["anchors"]) if state["anchors"] else None
+    if (state["anchors"] is None) != (state["anchor"] is None):
+        raise SnapshotError("the snapshot is damaged: it holds anchors without their evidence, or the other way round")
+    anchors = AnchorSet.from_json(state["anchors"]) if state["anchors"] is not None else None
     monitor = cls(written, calibration=Calibration.from_json(state["calibration"]), anchors=anchors)
     monitor.epoch = int(state["epoch"])
     _fill(monitor._clock, state["clock"], "clock")
@@ -84,16 +93,19 @@ def _rebuild(cls: type[Monitor], state: Mapping[str, Any], config: MonitorConfig
     if monitor._anchor is not None:
         for name in ANCHOR_STATE:
             _fill(getattr(monitor._anchor, name), state["anchor"][name], name)
+    if not state["stopped"]:
+        _check_evidence(monitor)
     for item in state["items"]:
-        monitor._items.add(_waiting_item(item))
+        monitor._items.add(_waiting_item(item, written))
     for draw in state["draws"]:
-        monitor._draws.add(_draw(draw))
+        monitor._draws.add(_draw(draw, len(monitor._anchor_ids), len(written.rubrics)))
     for name, memory in (("seen_ids", monitor._seen_ids), ("withdrawn", monitor._withdrawn)):
         for known in state[name]:
             memory.add(str(known))
     monitor._story.extend(Milestone(int(p), str(k), str(t)) for p, k, t in state["story"])
     monitor._cells = tuple((str(r), str(s)) for r, s in state["cells"])
     monitor._rubrics = tuple((str(r), str(c)) for r, c in state["rubrics"])
+    monitor._stopped = str(state["stopped"])
     monitor._verdict = monitor._read_verdict()
     return monitor
 
@@ -102,10 +114,22 @@ def _fill(target: NDArray[Any], values: Any, name: str) -> None:
     array = unpack(values)
     if array.shape != target.shape:
         raise SnapshotError(
-            f"the snapshot's {name} has the shape {array.shape} instead of {target.shape}; it is damaged or of "
-            "another config"
+            f"the snapshot's {name} has the shape {array.shape} instead of {target.shape}; it is damaged or of another "
+            f"config"
         )
+    if target.dtype.kind == "i" and not (np.isfinite(array) & (array >= 0)).all():
+        raise SnapshotError(f"the snapshot is damaged: its {name} holds a number that is no count")
     target[...] = array
+
+
+def _check_evidence(monitor: Monitor) -> None:
+    """Evidence is never negative, and only a cell that is not watched has no null."""
+    main, anchor = monitor._main, monitor._anchor
+    wealth = [main.cells[:, [WEALTH, *range(GROWN, main.cells.shape[1])]], main.strata]
+    if anchor is not None:
+        wealth += [anchor.statistics[:, [EVALUE, *range(COMPONENTS, anchor.statistics.shape[1])]], anchor.progress]
+    if not all((np.isfinite(values) & (values >= 0.0)).all() for values in wealth):
+        raise SnapshotError("the snapshot is damaged: its evidence holds a number below 0 or none at all")
 
 
 def _pack_slots(record: WaitingItem | Draw) -> dict[str, Any]:
@@ -113,10 +137,18 @@ def _pack_slots(record: WaitingItem | Draw) -> dict[str, Any]:
     return {name: pack(value) if isinstance(value, np.ndarray) else value for name, value in values.items()}
 
 
-def _waiting_item(packed: Mapping[str, Any]) -> WaitingItem:
+def _waiting_item(packed: Mapping[str, Any], config: MonitorConfig) -> WaitingItem:
     label = None if packed["label"] is None else unpack(packed["label"])
-    return WaitingItem(**{**packed, "cheap": unpack(packed["cheap"]), "label": label})
+    item = WaitingItem(**{**packed, "cheap": unpack(packed["cheap"]), "label": label})
+    rows = [item.cheap] if label is None else [item.cheap, label]
+    fits = 0 <= item.stratum < len(config.strata) and 0.0 < item.pi <= 1.0
+    if not fits or any(row.shape != (len(config.rubrics),) for row in rows):
+        raise SnapshotError(f"the snapshot is damaged: its waiting item {item.id!r} does not fit the config")
+    return item
 
 
-def _draw(packed: Mapping[str, Any]) -> Draw:
-    return Draw(**{**packed, "scores": None if packed["scores"] is None else unpack(packed["scores"])})
+def _draw(packed: Mapping[str, Any], anchors: int, rubrics: int) -> Draw:
+    draw = Draw(**{**packed, "scores": None if packed["scores"] is None else unpack(packed["scores"])})
+    if not 0 <= draw.anchor < anchors or (draw.scores is not None and draw.scores.shape != (rubrics,)):
+        raise SnapshotError(f"the snapshot is damaged: its draw {draw.number} does not fit the anchors")
+    return draw

@@ -31,6 +31,7 @@ def run_stream(
     draw_coins: NDArray[np.float64],
     repeat_coins: NDArray[np.float64],
     first_draw: int,
+    guard: int = 0,
 ) -> int:
     """Run items until the end or just past the next first alarm, all results coming at once; return how many.
 
@@ -39,18 +40,17 @@ def run_stream(
     a position is that of a caller who records what `observe` asks for before the next item: the scheduled draw is
     issued, the item is applied, then the draws are applied in order.
     """
-    anchored = rescored.shape[2] > 0
     for i in range(len(strata)):
         clock[ck.POSITION] += 1
         position = clock[ck.POSITION]
         mu, y = cheap[i], strong[i]
         pi = main_probability(main, strata[i], mu)
         asked = coins[i] < pi
-        if anchored and every > 0 and position % every == 0:
+        if every > 0 and position % every == 0:
             clock[ck.DRAWN] += 1
         _count_calls(clock, mu, y, asked)
         evalue = main_step(main, strata[i], mu, asked, pi, y)
-        alarm = note_main(clock, position, evalue, main.threshold, burst if anchored else 0)
+        alarm = note_main(clock, position, evalue, main.threshold, burst, guard, every)
         while clock[ck.CLOSED] < clock[ck.DRAWN]:
             draw = clock[ck.CLOSED] - first_draw
             anchor = int(draw_coins[draw] * rescored.shape[2])
@@ -99,7 +99,9 @@ def take_item(
     fields: Fields,
     clock: NDArray[np.int64],
     burst: int,
+    guard: int,
     every: int,
+    room: bool,
     t: int,
     cheap: NDArray[np.float64],
     scored: bool,
@@ -109,7 +111,7 @@ def take_item(
     """One item as `observe` sees it: decide whether to ask, and apply it at once where nothing stands in the way.
 
     Returns the outcome and pi, or (-1 - r, 0) for a score of rubric r outside [0, 1]; nothing has changed then.
-    `every` is 0 when no anchor is to be drawn at this position.
+    `room` is False when no further draw can be issued.
     """
     main = MainProcess(*fields)
     if scored:
@@ -119,7 +121,7 @@ def take_item(
     pi = main_probability(main, t, cheap)
     asked = coin < pi
     clock[ck.POSITION] += 1
-    if every > 0 and clock[ck.POSITION] % every == 0:
+    if room and every > 0 and clock[ck.POSITION] % every == 0:
         clock[ck.DRAWN] += 1
     if not scored:
         clock[ck.CHEAP_UNSCORED] += 1
@@ -129,7 +131,7 @@ def take_item(
     if not first_in_line:
         return WAITS, pi
     evalue = main_step(main, t, cheap, False, pi, cheap)
-    if note_main(clock, clock[ck.POSITION], evalue, main.threshold, burst):
+    if note_main(clock, clock[ck.POSITION], evalue, main.threshold, burst, guard, every):
         return APPLIED_WITH_ALARM, pi
     return APPLIED_QUIETLY, pi
 
@@ -139,6 +141,8 @@ def take_label(
     fields: Fields,
     clock: NDArray[np.int64],
     burst: int,
+    guard: int,
+    every: int,
     position: int,
     t: int,
     cheap: NDArray[np.float64],
@@ -149,7 +153,7 @@ def take_label(
     """Apply an item that had to wait; True when it raises the main alarm."""
     main = MainProcess(*fields)
     evalue = main_step(main, t, cheap, asked, pi, strong)
-    return note_main(clock, position, evalue, main.threshold, burst)
+    return note_main(clock, position, evalue, main.threshold, burst, guard, every)
 
 
 @kernel

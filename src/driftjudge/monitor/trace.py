@@ -25,7 +25,7 @@ def traced_run(
 ) -> Trace:
     """Feed the block part by part, reading the evidence after each; parts change nothing, so neither does looking."""
     rows: list[tuple[float, ...]] = []
-    bounds = np.unique(np.linspace(0, len(block), min(points, len(block)) + 1).astype(int))
+    bounds = np.unique(np.linspace(0, len(block), min(max(points, 1), len(block)) + 1).astype(int))
     for start, stop in pairwise(bounds.tolist()):
         monitor.observe_block(block.part(start, stop))
         judge = monitor.judge_evalue

@@ -46,6 +46,11 @@ class Verdict:
             )
         if self.kind == "judge":
             how = _listed(_judged(self.rubrics))
+            if self.status == "pending":
+                return (
+                    f"The judge moved as far as one can say yet: on the frozen anchors {how} (alarm at item "
+                    f"{self.judge_alarm_at}); older items still wait for scores that could put a drop before it."
+                )
             return (
                 f"The judge moved, not necessarily your system: on the frozen anchors {how} "
                 f"(alarm at item {self.judge_alarm_at}); do not act on score changes until you re-anchor."

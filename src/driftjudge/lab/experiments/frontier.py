@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from driftjudge.lab.detection import Detections, censors_more, detect, same_censoring, streams
+from driftjudge.lab.detection import Detections, censors_more, detect, same_censoring, streams, too_faint
 from driftjudge.lab.exhibits import Claim, Entry, Exhibit, Row, rate_claim
 from driftjudge.lab.experiments import Options
 from driftjudge.lab.published import published
@@ -95,15 +95,15 @@ def run(setting: Setting, options: Options) -> Exhibit:
         preset=options.preset,
         rows=tuple(rows),
         claims=claims,
-        notes=(COUNT_NOTE, FULL_NOTE, *_reasons(claims)),
+        notes=(COUNT_NOTE, FULL_NOTE, *_reasons(claims, points["full"].drift)),
         data={"power": data},
     )
 
 
 def _points(setting: Setting, options: Options) -> dict[str, Point]:
     base = setting.config("paper")  # decides nothing about the streams
-    healthy = replace(setting.scenario, condition="none")
-    drift = replace(setting.scenario, condition="system")
+    healthy = replace(setting.scenario, condition="none", judge_change=setting.harshest)
+    drift = replace(setting.scenario, condition="system", judge_change=setting.harshest)
     quiet = streams(setting.table, base, healthy, range(options.seeds))
     falling = streams(setting.table, base, drift, range(options.seeds))
     points = {}
@@ -200,7 +200,9 @@ def _reliability_grows(points: Mapping[str, Point]) -> Claim:
     )
 
 
-def _reasons(claims: tuple[Claim, ...]) -> tuple[str, ...]:
+def _reasons(claims: tuple[Claim, ...], full: Detections) -> tuple[str, ...]:
+    if full.censoring > 0.5:
+        return (too_faint("such", full),)
     failed = {claim.name for claim in claims if not claim.holds}
     return tuple(reason for name, reason in REASONS.items() if name in failed)
 

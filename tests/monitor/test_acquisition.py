@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from driftjudge.monitor.acquisition import (
+    BANDIT,
+    BOUNDARY,
+    ESCALATION,
+    FULL,
+    GROWTH,
+    RULES,
+    STRATIFIED,
+    UNIFORM,
+    acquisition_probability,
+)
+from driftjudge.monitor.layout import BAR, GROWN, NULL, SEEN, SUM_CHEAP, WEALTH
+
+FLOOR = 0.2
+THRESHOLD = 100.0
+
+
+def probability(
+    rule: int,
+    *,
+    t: int = 0,
+    cheap: tuple[float, float] = (0.9, 0.9),
+    wealth: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0),
+    seen: tuple[float, float] = (10.0, 10.0),
+    cheap_mean: float = 0.9,
+    nulls: tuple[float, ...] = (0.6, 0.6, 0.6, 0.6),
+) -> float:
+    """pi for an item of stratum t: two strata of two rubrics, bars at 0.65 and nulls at 0.6."""
+    cells = np.zeros((4, GROWN))
+    cells[:, BAR], cells[:, NULL], cells[:, WEALTH] = 0.65, nulls, wealth
+    strata: NDArray[np.float64] = np.zeros((2, 3))
+    strata[:, SEEN] = seen
+    cells[:, SUM_CHEAP] = cheap_mean * np.repeat(seen, 2)
+    return float(acquisition_probability(rule, FLOOR, t, np.array(cheap), cells, strata, THRESHOLD))
+
+
+def test_the_rules_are_numbered_in_the_order_of_their_names() -> None:
+    assert [RULES[i] for i in (UNIFORM, STRATIFIED, BANDIT, ESCALATION, BOUNDARY, GROWTH, FULL)] == list(RULES)
+
+
+def test_uniform_asks_with_the_budget_whatever_happens() -> None:
+    assert probability(UNIFORM) == probability(UNIFORM, wealth=(90.0,) * 4, cheap=(0.0, 0.0)) == FLOOR
+
+
+def test_full_always_asks() -> None:
+    assert probability(FULL) == 1.0
+
+
+def test_stratified_gives_every_stratum_the_same_expected_number_of_labels() -> None:
+    rare, common = (probability(STRATIFIED, t=t, seen=(1.0, 5.0)) for t in (0, 1))
+    assert rare == pytest.approx(FLOOR / (2 * (2 / 8)))
+    assert rare * 2 == pytest.approx(common * 6)
+
+
+def test_bandit_spends_half_uniformly_and_half_where_the_wealth_is() -> None:
+    leader, other = (probability(BANDIT, t=t, wealth=(3.0, 1.0, 1.0, 0.5)) for t in (0, 1))
+    assert leader == pytest.approx(FLOOR * (0.5 + 0.5 * (3 / 4) / 0.5))
+    assert other == pytest.approx(FLOOR * (0.5 + 0.5 * (1 / 4) / 0.5))
+
+
+def test_bandit_splits_evenly_when_all_wealth_is_lost() -> None:
+    assert probability(BANDIT, wealth=(0.0,) * 4) == pytest.approx(FLOOR)
+
+
+@pytest.mark.parametrize(("wealth", "urgency"), [(0.0, 0.0), (50.0, 0.5), (100.0, 1.0), (1e9, 1.0)])
+def test_escalation_follows_the_largest_wealth_of_the_items_stratum(wealth: float, urgency: float) -> None:
+    expected = FLOOR + (1 - FLOOR) * urgency
+    assert probability(ESCALATION, wealth=(0.0, wealth, 0.0, 0.0)) == pytest.approx(expected)
+    assert probability(ESCALATION, t=1, wealth=(0.0, wealth, 0.0, 0.0)) == pytest.approx(FLOOR)
+
+
+@pytest.mark.parametrize(
+    ("cheap", "urgency"),
+    [((1.0, 1.0), 0.0), ((0.825, 1.0), 0.5), ((1.0, 0.825), 0.5), ((0.65, 1.0), 1.0), ((1.0, 0.1), 1.0)],
+)
+def test_boundary_rises_from_the_floor_at_the_best_score_to_certainty_at_the_bar(
+    cheap: tuple[float, float], urgency: float
+) -> None:
+    assert probability(BOUNDARY, cheap=cheap) == pytest.approx(FLOOR + (1 - FLOOR) * urgency)
+
+
+def test_boundary_always_asks_about_an_item_the_cheap_judge_left_unscored() -> None:
+    assert probability(BOUNDARY, cheap=(1.0, math.nan)) == 1.0
+
+
+def test_growth_stays_at_the_floor_while_the_cheap_judge_overrates_every_bar() -> None:
+    assert probability(GROWTH, cheap_mean=0.61) == FLOOR
+    assert probability(GROWTH, seen=(0.0, 0.0)) == FLOOR
+
+
+def test_growth_rises_with_the_cheap_judges_shortfall_below_the_null() -> None:
+    cap = 1 / (1 / FLOOR - 0.6)
+    growth = math.log(1 + cap * (0.6 - 0.2))
+    assert probability(GROWTH, cheap_mean=0.2) == pytest.approx(FLOOR + (1 - FLOOR) * growth)
+    assert FLOOR < probability(GROWTH, cheap_mean=0.5) < probability(GROWTH, cheap_mean=0.2)
+
+
+def test_growth_ignores_a_cell_that_is_not_watched() -> None:
+    assert probability(GROWTH, cheap_mean=0.2, nulls=(math.nan,) * 4) == FLOOR
+
+
+@given(
+    rule=st.integers(0, len(RULES) - 1),
+    t=st.integers(0, 1),
+    cheap=st.tuples(st.floats(0, 1), st.floats(0, 1)),
+    wealth=st.tuples(*[st.floats(0, 1e280)] * 4),
+    seen=st.tuples(st.integers(0, 10**9), st.integers(0, 10**9)),
+    cheap_mean=st.floats(0, 1),
+)
+def test_every_rule_gives_a_probability_above_0_and_at_most_1(
+    rule: int,
+    t: int,
+    cheap: tuple[float, float],
+    wealth: tuple[float, ...],
+    seen: tuple[int, int],
+    cheap_mean: float,
+) -> None:
+    pi = probability(rule, t=t, cheap=cheap, wealth=wealth, seen=(seen[0], seen[1]), cheap_mean=cheap_mean)
+    assert 0.0 < pi <= 1.0
+
+
+@given(
+    rule=st.sampled_from([UNIFORM, STRATIFIED, BANDIT, ESCALATION, GROWTH, FULL]),
+    wealth=st.tuples(*[st.floats(0, 200)] * 4),
+    one=st.tuples(st.floats(0, 1), st.floats(0, 1)),
+    other=st.tuples(st.floats(0, 1), st.floats(0, 1)),
+)
+def test_only_the_boundary_rule_looks_at_the_items_own_cheap_scores(
+    rule: int, wealth: tuple[float, ...], one: tuple[float, float], other: tuple[float, float]
+) -> None:
+    assert probability(rule, wealth=wealth, cheap=one) == probability(rule, wealth=wealth, cheap=other)

@@ -1,0 +1,345 @@
+"""Sections 1 and 3 of the statistics page, equation by equation: slow, obvious, and sharing no code with the package.
+
+Past observations are kept in lists and averaged anew, a restart mixture is the sum over every start it could have had,
+a cap is found by looking for the largest observation. Only settings and scores are taken from outside.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from driftjudge.monitor import MonitorConfig
+
+Row = Sequence[float]
+Table = Sequence[Row]
+
+
+# Anchor statistics: equation 5, and section 3 of the page.
+
+
+def rescaled_gap(y: float, h: float) -> float:
+    """g = clip((y - h + 1) / 2, 0, 1)."""
+    return min(1.0, max(0.0, (y - h + 1.0) / 2.0))
+
+
+def statistic_of(kind: str, rubric: int, direction: float, y: Row, human: Row, usual: Row, resolution: Row) -> float:
+    """The number one re-score gives; a score that is missing is the one that helps this bet least."""
+    least, most = (1.0, 0.0) if direction < 0 else (0.0, 1.0)
+    if kind == "gap":
+        return rescaled_gap(least if math.isnan(y[rubric]) else y[rubric], human[rubric])
+    if kind == "paired":
+        return rescaled_gap(
+            least if math.isnan(y[rubric]) else y[rubric], most if math.isnan(usual[rubric]) else usual[rubric]
+        )
+    if kind == "departure":
+        difference = direction * (y[rubric] - usual[rubric])
+        return 1.0 if not math.isnan(difference) and difference > resolution[rubric] else 0.0
+    for score, mode, step in zip(y, usual, resolution, strict=True):
+        if math.isnan(score) != math.isnan(mode) or abs(score - mode) > step:
+            return 1.0
+    return 0.0
+
+
+def mode_of(values: Row) -> float:
+    """The most frequent value; of equally frequent ones the first seen. Not answering is a value, too."""
+    keys = ["unscored" if math.isnan(value) else repr(value) for value in values]
+    return max(values, key=lambda value: keys.count("unscored" if math.isnan(value) else repr(value)))
+
+
+def resolution_of(answers: Table) -> float:
+    """From every anchor's answers: half the smallest step of a grid, or twice the scatter around the anchor's mean."""
+    scored = [[value for value in values if not math.isnan(value)] for values in answers]
+    levels = sorted({round(value, 9) for values in scored for value in values})
+    if len(levels) <= 25:
+        return min(b - a for a, b in pairwise(levels)) / 2.0
+    squares = [(value - sum(values) / len(values)) ** 2 for values in scored for value in values]
+    return max(2.0 * math.sqrt(sum(squares) / len(squares)), 0.01)
+
+
+def chance_of_so_few(events: int, trials: int, rate: float) -> float:
+    """P(at most `events` of `trials`) at this rate: what a Clopper-Pearson bound at `rate` has spent."""
+    return math.fsum(math.comb(trials, k) * rate**k * (1.0 - rate) ** (trials - k) for k in range(events + 1))
+
+
+# Bets.
+
+
+def prior(n: int) -> float:
+    """w_n: half on n = 0, the rest like 1 / ((n + 1) log^2(n + 2))."""
+    return 0.5 if n == 0 else 0.5 / 1.31 / (n + 1) / math.log(n + 2) ** 2
+
+
+@dataclass
+class PlugIn:
+    """lambda = clip(mean(d) / mean(d^2), 0, cap), 0 with no past; W <- W (1 + lambda d)."""
+
+    wealth: float = 1.0
+    past: list[float] = field(default_factory=list)
+
+    def take(self, d: float, cap: float) -> None:
+        bet = 0.0
+        mean_square = sum(x * x for x in self.past) / len(self.past) if self.past else 0.0
+        if mean_square > 0.0:
+            bet = min(max(sum(self.past) / len(self.past) / mean_square, 0.0), cap)
+        self.wealth *= 1.0 + bet * d
+        self.past.append(d)
+
+
+@dataclass
+class Restart:
+    """For every start s and bet fraction f: w_s times the product of 1 + f cap d from s on; and what is unspent."""
+
+    fractions: Row
+    detector: bool
+    started: list[list[float]] = field(default_factory=list)
+
+    def take(self, d: float, cap: float) -> None:
+        weight = 1.0 if self.detector else prior(len(self.started))
+        self.started.append([weight for _ in self.fractions])
+        self.started = [
+            [value * (1.0 + f * cap * d) for value, f in zip(values, self.fractions, strict=True)]
+            for values in self.started
+        ]
+
+    @property
+    def wealth(self) -> float:
+        unspent = 0.0 if self.detector else 1.0 - math.fsum(prior(n) for n in range(len(self.started)))
+        return math.fsum(math.fsum(values) for values in self.started) / len(self.fractions) + unspent
+
+
+def bettor_of(config: MonitorConfig) -> Callable[[], PlugIn | Restart]:
+    if config.betting == "plug-in":
+        return PlugIn
+    return lambda: Restart(config.bet_fractions, config.run_length is not None)
+
+
+def pooled(config: MonitorConfig, wealths: Row) -> float:
+    """The family's e-value: the average, or the largest over their number (max >= C / alpha)."""
+    return sum(wealths) / len(wealths) if config.alarm_rule == "average" else max(wealths) / len(wealths)
+
+
+# The main family.
+
+
+def largest_observation(f_at: Callable[[float], float], pi_at: Callable[[float], float], low: float) -> float:
+    """The largest Z over mu in [low, 1] and y = 1, which rises to one peak or falls throughout."""
+
+    def z(mu: float) -> float:
+        return f_at(mu) + (1.0 - f_at(mu)) / pi_at(mu)
+
+    left, right = low, 1.0
+    for _ in range(300):
+        third = (right - left) / 3.0
+        left, right = (left + third, right) if z(left + third) < z(right - third) else (left, right - third)
+    return max(z((left + right) / 2.0), z(low), z(1.0))
+
+
+class Cells:
+    """All cells (t, r), one bettor per proxy."""
+
+    def __init__(self, config: MonitorConfig, nulls: Table, bars: Table) -> None:
+        self.config, self.nulls, self.bars = config, nulls, bars
+        self.strata, self.rubrics = range(len(nulls)), range(len(nulls[0]))
+        self.watched = [(t, r) for t in self.strata for r in self.rubrics if not math.isnan(nulls[t][r])]
+        bettor = bettor_of(config)
+        self.bettors = {cell: [bettor() for _ in config.proxies] for cell in self.watched}
+        self.seen = [0 for _ in self.strata]
+        self.cheap: dict[tuple[int, int], list[float]] = {cell: [] for cell in self.watched}
+
+    def wealth(self, t: int, r: int) -> float:
+        if (t, r) not in self.bettors:
+            return 0.0
+        return sum(bettor.wealth for bettor in self.bettors[t, r]) / len(self.config.proxies)
+
+    def leader(self, t: int) -> float:
+        return max(self.wealth(t, r) for r in self.rubrics)
+
+    def evalue(self) -> float:
+        return pooled(self.config, [self.wealth(t, r) for t, r in self.watched])
+
+    def pi(self, t: int, mu: Row) -> float:
+        """The acquisition rules, from past evidence; only `boundary` reads this item's cheap scores."""
+        config, tau = self.config, self.config.budget
+        share = (self.seen[t] + 1) / (sum(self.seen) + len(self.seen))
+        rule = config.acquisition
+        if rule == "uniform":
+            return tau
+        if rule == "full":
+            return 1.0
+        if rule == "stratified":
+            return min(1.0, tau / len(self.seen) / share)
+        if rule == "bandit":
+            total = sum(self.leader(other) for other in self.strata)
+            weight = self.leader(t) / total if total > 0.0 else 1.0 / len(self.seen)
+            return min(1.0, tau * (0.5 + 0.5 * weight / share))
+        if rule == "escalation":
+            urgency = min(max(self.leader(t) / (config.system_threshold * len(self.watched)), 0.0), 1.0)
+        elif rule == "boundary":
+            urgency = max(self.nearness(t, r, mu[r]) for r in self.rubrics)
+        else:
+            urgency = min(max(self.predicted_growth(t, r) for r in self.rubrics), 1.0)
+        return tau + (1.0 - tau) * urgency
+
+    def nearness(self, t: int, r: int, mu: float) -> float:
+        bar = self.bars[t][r]
+        return 1.0 if math.isnan(mu) or mu <= bar else (1.0 - mu) / (1.0 - bar)
+
+    def predicted_growth(self, t: int, r: int) -> float:
+        past = self.cheap.get((t, r), [])
+        if not past:
+            return 0.0
+        m = self.nulls[t][r]
+        return math.log(1.0 + max(m - sum(past) / len(past), 0.0) / (1.0 / self.config.budget - m))
+
+    def cap(self, t: int, r: int, omega: float, pi: float) -> float:
+        """lambda_max = 1 / (Z_max - m), over everything the bet is not allowed to know."""
+        m, bar, tau = self.nulls[t][r], self.bars[t][r], self.config.budget
+        if self.config.acquisition == "boundary":
+            highest = 1.0
+            if bar < 1.0:
+                highest = largest_observation(
+                    lambda mu: m + omega * (mu - m), lambda mu: tau + (1.0 - tau) * (1.0 - mu) / (1.0 - bar), bar
+                )
+            return 1.0 / (max(highest, 1.0) - m)
+        lowest = m * (1.0 - omega)
+        return 1.0 / (lowest + (1.0 - lowest) / pi - m)
+
+    def take(self, t: int, mu: Row, asked: bool, pi: float, y: Row) -> None:
+        for r in self.rubrics:
+            if (t, r) not in self.bettors:
+                continue
+            m = self.nulls[t][r]
+            predicted = m if math.isnan(mu[r]) else mu[r]
+            label = 1.0 if math.isnan(y[r]) else y[r]
+            for omega, bettor in zip(self.config.proxies, self.bettors[t, r], strict=True):
+                f = m + omega * (predicted - m)
+                z = f + (label - f) / pi if asked else f
+                bettor.take(m - z, self.cap(t, r, omega, pi))
+            self.cheap[t, r].append(predicted)
+        self.seen[t] += 1
+
+
+# The anchor family.
+
+
+@dataclass
+class Watch:
+    """One statistic, its direction, and what it is compared with."""
+
+    kind: str
+    rubric: int
+    direction: float
+    centre: float
+    bettor: PlugIn | Restart
+
+    def take(self, x: float) -> None:
+        below = self.direction < 0 and self.kind in ("gap", "paired")
+        d = self.centre - x if below else x - self.centre
+        self.bettor.take(d, 1.0 / (1.0 - self.centre) if below else 1.0 / self.centre)
+
+
+@dataclass
+class Anchors:
+    """The anchors that are drawn from, and what watches them."""
+
+    config: MonitorConfig
+    human: Table
+    usual: Table
+    resolution: Row
+    watches: list[Watch]
+
+    def evalue(self) -> float:
+        return pooled(self.config, [watch.bettor.wealth for watch in self.watches])
+
+    def take(self, anchor: int, y: Row) -> None:
+        for watch in self.watches:
+            watch.take(
+                statistic_of(
+                    watch.kind,
+                    watch.rubric,
+                    watch.direction,
+                    y,
+                    self.human[anchor],
+                    self.usual[anchor],
+                    self.resolution,
+                )
+            )
+
+
+# The monitor.
+
+
+@dataclass
+class Course:
+    """What a monitor went through: evidence after every item, alarms, calls, and the verdict of equation 7."""
+
+    system: list[float] = field(default_factory=list)
+    judge: list[float] = field(default_factory=list)
+    system_at: int | None = None
+    judge_at: int | None = None
+    strong_calls: int = 0
+    anchor_calls: int = 0
+
+    def cost_fraction(self, cheap: float, strong: float) -> float:
+        items = len(self.system)
+        calls = self.strong_calls + self.anchor_calls
+        return (items * cheap + calls * strong) / (items * strong)
+
+    def verdict(self, guard: int, burst: int) -> tuple[str, str]:
+        if self.system_at is None:
+            return ("none", "watching") if self.judge_at is None else ("judge", "final")
+        if self.judge_at is not None:
+            # A burst is over at the position that raised it, and stands in for the guard.
+            claimed = self.judge_at <= self.system_at + (0 if burst else guard)
+            return ("judge" if claimed else "system"), "final"
+        closed = burst > 0 or len(self.system) >= self.system_at + guard
+        return "system", "final" if closed else "pending"
+
+
+def coins_of(seed: int, purpose: int, count: int) -> list[float]:
+    """Uniform numbers keyed by (seed, purpose), from numpy's own generator on Philox."""
+    coins: list[float] = np.random.Generator(np.random.Philox(key=[seed, purpose])).random(count).tolist()
+    return coins
+
+
+def run(
+    cells: Cells,
+    anchors: Anchors,
+    strata: Sequence[int],
+    cheap: Table,
+    strong: Table,
+    versions: Sequence[int],
+    rescored: Sequence[Sequence[Table]],
+) -> Course:
+    """The monitor, item by item: decide, apply the item, then re-score what is due and the burst, if one was raised."""
+    config, course = cells.config, Course()
+    coins = coins_of(config.seed, 1, len(strata))
+    draw_coins, repeat_coins = (coins_of(config.seed, purpose, 2 * len(strata) + config.burst) for purpose in (2, 3))
+    issued = 0
+    for i, t in enumerate(strata):
+        position = i + 1
+        pi = cells.pi(t, cheap[i])
+        asked = coins[i] < pi
+        course.strong_calls += asked
+        cells.take(t, cheap[i], asked, pi, strong[i])
+        course.system.append(cells.evalue())
+        due = 1 if config.anchor_every and position % config.anchor_every == 0 else 0
+        if course.system_at is None and course.system[-1] >= config.system_threshold:
+            course.system_at = position
+            due += config.burst if course.judge_at is None else 0
+        for draw in range(issued, issued + due):
+            repeats = rescored[versions[i]]
+            anchor = int(draw_coins[draw] * len(anchors.human))
+            anchors.take(anchor, repeats[int(repeat_coins[draw] * len(repeats))][anchor])
+            course.anchor_calls += 1
+            if course.judge_at is None and anchors.evalue() >= config.judge_threshold:
+                course.judge_at = position
+                break  # what is left of the burst is withdrawn
+        issued += due
+        course.judge.append(anchors.evalue())
+    return course
