@@ -1,7 +1,8 @@
 """Every code block of README.md and docs/ is run, in the order in which a reader would type it.
 
 `python` blocks of a page share one namespace, and `driftjudge` commands of its `sh` and `console` blocks run in the
-same folder, which holds nothing but a copy of the examples, so a later block may use what an earlier one wrote. Only a block below a comment of the form
+same folder, which holds nothing but a copy of the examples, so a later block may use what an earlier one wrote.
+Only a block below a comment of the form
 `<!-- not run: the reason -->` is left out.
 """
 

@@ -1,6 +1,6 @@
 """When to ask the strong judge: every rule gives a probability pi that is fixed before the label is known.
 
-The paper names seven ways to spend the budget and gives a sentence for most. How each was pinned down here:
+The paper names seven ways to spend the budget and gives a sentence for most. How each was pinned down, and one more:
 
 uniform      pi = tau.
 stratified   every stratum gets the same expected number of labels: pi = tau (1/K) / share_t, where share_t is the
@@ -8,6 +8,8 @@ stratified   every stratum gets the same expected number of labels: pi = tau (1/
 bandit       half of the budget uniform, half following the evidence as Hedge with learning rate 1 does: stratum t gets
              the weight W_t / sum W, W_t its largest wealth; pi = tau (1/2 + 1/2 (W_t / sum W) / share_t).
 escalation   equation 2: pi = pi_0 + (1 - pi_0) clip(W_t / threshold, 0, 1).
+log-escalation  the same with log W_t / log threshold: earlier to rise. Not in the paper's text, but its published
+             escalation figures are those of this rule and not of its equation 2 (see the lab's frontier).
 boundary     (D2) pi rises from pi_0 at mu = 1 to 1 at mu <= q0, linearly, and the most urgent rubric decides. The one
              rule that looks at this item's mu, so its bets are capped over every mu (`highest_observation_on_ramp`).
 growth       (D3) the growth a bet at the cap would make if the strong judge agreed with the cheap one's past mean in
@@ -27,8 +29,8 @@ from driftjudge.monitor.layout import BAR, NULL, SEEN, SUM_CHEAP, WEALTH
 from driftjudge.stats._jit import kernel
 from driftjudge.stats.prediction import highest_observation, observation_cap
 
-RULES = ("uniform", "stratified", "bandit", "escalation", "boundary", "growth", "full")
-UNIFORM, STRATIFIED, BANDIT, ESCALATION, BOUNDARY, GROWTH, FULL = range(7)
+RULES = ("uniform", "stratified", "bandit", "escalation", "boundary", "growth", "full", "log-escalation")
+UNIFORM, STRATIFIED, BANDIT, ESCALATION, BOUNDARY, GROWTH, FULL, LOG_ESCALATION = range(8)
 
 
 @kernel
@@ -57,6 +59,9 @@ def acquisition_probability(
     urgency = 0.0
     if rule == ESCALATION:
         urgency = min(_largest_wealth(cells, rubrics, t) / wealth_at_alarm, 1.0)
+    elif rule == LOG_ESCALATION:
+        wealth = _largest_wealth(cells, rubrics, t)
+        urgency = min(math.log(wealth) / math.log(wealth_at_alarm), 1.0) if wealth > 1.0 else 0.0
     elif rule == BOUNDARY:
         urgency = _nearness(cheap, cells, t)
     else:

@@ -13,7 +13,7 @@ Preset = Literal["robust", "paper"]
 Betting = Literal["restart", "plug-in"]
 AlarmRule = Literal["average", "bonferroni"]
 Statistic = Literal["gap", "fingerprint", "paired"]
-Acquisition = Literal["uniform", "stratified", "bandit", "escalation", "boundary", "growth", "full"]
+Acquisition = Literal["uniform", "stratified", "bandit", "escalation", "log-escalation", "boundary", "growth", "full"]
 
 PRESETS: Mapping[Preset, Mapping[str, Any]] = {
     "paper": {
@@ -70,7 +70,7 @@ class MonitorConfig:
     acquisition: Acquisition = "uniform"
     """How the strong judge's budget is spent; see `monitor/acquisition.py`."""
     budget: float = 0.3
-    """Share of items the strong judge sees; for escalation, boundary and growth the floor pi_0 of that share."""
+    """Share of items the strong judge sees; for the escalations, boundary and growth the floor pi_0 of that share."""
     slack: float = 0.05
     """How far below its bar a cell may lie before it counts as dropped (equation 1)."""
     anchor_every: int = FROM_PRESET

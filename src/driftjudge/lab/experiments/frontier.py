@@ -8,8 +8,17 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from scipy.stats import fisher_exact
 
-from driftjudge.lab.detection import Detections, censors_more, detect, same_censoring, streams, too_faint
+from driftjudge.lab.detection import (
+    NOISE_LEVEL,
+    Detections,
+    censors_more,
+    detect,
+    same_censoring,
+    streams,
+    too_faint,
+)
 from driftjudge.lab.exhibits import Claim, Entry, Exhibit, Row, rate_claim
 from driftjudge.lab.experiments import Options
 from driftjudge.lab.published import published
@@ -21,9 +30,11 @@ FIXED = ("uniform", "stratified", "bandit")
 BUDGETS = (0.1, 0.2, 0.3)
 POLICIES: dict[str, dict[str, Any]] = {
     **{f"escalation {floor:g}": {"acquisition": "escalation", "budget": floor} for floor in FLOORS},
+    **{f"log-escalation {floor:g}": {"acquisition": "log-escalation", "budget": floor} for floor in FLOORS},
     **{f"{rule} {tau:g}": {"acquisition": rule, "budget": tau} for rule in FIXED for tau in BUDGETS},
     "full": {"acquisition": "full"},
 }
+PAPER_SEEDS = 60
 NEAR_FLOOR = 0.02
 """How far above 0.125 + pi_0 escalation may lie in control: its wealth of 1 alone adds 1 / threshold."""
 NEAR_COST = 0.02
@@ -70,7 +81,8 @@ def run(setting: Setting, options: Options) -> Exhibit:
     points = _points(setting, options)
     rows, data = [], []
     for label, point in points.items():
-        paper = published(setting.name, "frontier", label) or {}
+        # The paper has one escalation; both readings of it stand beside its figures.
+        paper = published(setting.name, "frontier", label.removeprefix("log-")) or {}
         entries = {
             "latency": Entry(point.drift.latency(), paper.get("latency")),
             "censored": Entry(point.drift.censoring, paper.get("censor")),
@@ -81,10 +93,10 @@ def run(setting: Setting, options: Options) -> Exhibit:
         rows.append(Row(label, entries))
         family = label.split()[0]
         data.append({"who": "ours", "policy": family, "cost": point.spent, "power": 1.0 - point.drift.censoring})
-        if "censor" in paper:
+        if "censor" in paper and not label.startswith("log-"):
             cost = paper.get("cost", paper["in_control"])  # nothing detected: the paper gives no other cost
             data.append({"who": "paper", "policy": family, "cost": cost, "power": 1.0 - paper["censor"]})
-    claims = frontier_claims(points)
+    claims = (*frontier_claims(points), *_log_rule(setting.name, points))
     return Exhibit(
         experiment="frontier",
         title="Cost-reliability frontier",
@@ -153,6 +165,28 @@ def frontier_claims(points: Mapping[str, Point]) -> tuple[Claim, ...]:
         _up_and_left(points),
         _reliability_grows(points),
     )
+
+
+def _log_rule(dataset: str, points: Mapping[str, Point]) -> tuple[Claim, ...]:
+    """Which reading of equation 2 the published censoring rates fit, where they are published."""
+    paper: list[Any] = [
+        (published(dataset, "frontier", f"escalation {floor:g}") or {}).get("censor") for floor in FLOORS
+    ]
+    if None in paper:
+        return ()
+    ours = [points[f"log-escalation {floor:g}"].drift for floor in FLOORS]
+    apart = [
+        floor
+        for floor, found, share in zip(FLOORS, ours, paper, strict=True)
+        if fisher_exact([_split(found.censoring, len(found)), _split(share, PAPER_SEEDS)]).pvalue < NOISE_LEVEL
+    ]
+    figure = f"censored {_numbers([found.censoring for found in ours])}, the paper {_numbers(paper)}"
+    return (Claim("the published escalation is the one in log wealth", not apart, figure),)
+
+
+def _split(share: float, total: int) -> tuple[int, int]:
+    count = round(share * total)
+    return count, total - count
 
 
 def _coincide(points: Mapping[str, Point]) -> Claim:
