@@ -30,6 +30,7 @@ PAPER = {
     **{f"D2 boundary {floor:g}": (0.0, 0.0, 0.75) for floor in FLOORS},
     **{f"D3 growth {floor:g}": (0.80, 0.95, floor) for floor in FLOORS},
     **{f"D4 escalation {floor:g}": (0.22, 0.53, floor + 0.05) for floor in FLOORS},
+    **{f"D4 log-escalation {floor:g}": (0.22, 0.53, floor + 0.05) for floor in FLOORS},
     "E1 full": (0.0, 0.02, 1.0),
 }
 

@@ -14,6 +14,7 @@ from driftjudge.monitor.acquisition import (
     ESCALATION,
     FULL,
     GROWTH,
+    LOG_ESCALATION,
     RULES,
     STRATIFIED,
     UNIFORM,
@@ -45,7 +46,15 @@ def probability(
 
 
 def test_the_rules_are_numbered_in_the_order_of_their_names() -> None:
-    assert [RULES[i] for i in (UNIFORM, STRATIFIED, BANDIT, ESCALATION, BOUNDARY, GROWTH, FULL)] == list(RULES)
+    numbers = (UNIFORM, STRATIFIED, BANDIT, ESCALATION, BOUNDARY, GROWTH, FULL, LOG_ESCALATION)
+    assert [RULES[i] for i in numbers] == list(RULES)
+
+
+def test_log_escalation_rises_with_the_log_of_the_largest_wealth() -> None:
+    assert probability(LOG_ESCALATION, wealth=(0.5,) * 4) == FLOOR
+    halfway = probability(LOG_ESCALATION, wealth=(THRESHOLD**0.5, 1.0, 1.0, 1.0))
+    assert halfway == pytest.approx(FLOOR + (1.0 - FLOOR) / 2)
+    assert halfway > probability(ESCALATION, wealth=(THRESHOLD**0.5, 1.0, 1.0, 1.0))
 
 
 def test_uniform_asks_with_the_budget_whatever_happens() -> None:

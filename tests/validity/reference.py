@@ -177,8 +177,11 @@ class Cells:
             total = sum(self.leader(other) for other in self.strata)
             weight = self.leader(t) / total if total > 0.0 else 1.0 / len(self.seen)
             return min(1.0, tau * (0.5 + 0.5 * weight / share))
+        alarm = config.system_threshold * len(self.watched)
         if rule == "escalation":
-            urgency = min(max(self.leader(t) / (config.system_threshold * len(self.watched)), 0.0), 1.0)
+            urgency = min(max(self.leader(t) / alarm, 0.0), 1.0)
+        elif rule == "log-escalation":
+            urgency = min(math.log(max(self.leader(t), 1.0)) / math.log(alarm), 1.0)
         elif rule == "boundary":
             urgency = max(self.nearness(t, r, mu[r]) for r in self.rubrics)
         else:

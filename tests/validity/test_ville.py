@@ -28,7 +28,7 @@ CASES = [(preset, statistic, acquisition) for preset, statistic in WATCHED for a
 def test_neither_family_alarms_more_often_than_its_alpha(
     preset: Preset, statistic: Statistic, acquisition: Acquisition
 ) -> None:
-    seed = CASES.index((preset, statistic, acquisition))
+    seed = sum(map(ord, preset + statistic + acquisition))  # a case of its own, whatever stands beside it
     config = config_of(
         preset,
         acquisition,
