@@ -28,8 +28,12 @@ def bounds_of(trials: int, delta: float) -> Vector:
 @pytest.mark.parametrize("trials", [1, 7, 40, 300])
 def test_a_rate_lies_above_its_bound_with_at_most_the_stated_chance(trials: int, delta: float) -> None:
     """The chance of a bound below the true rate is largest for rates just above one of the bounds: all are tried."""
-    chances = binom.cdf(np.arange(trials), trials, bounds_of(trials, delta) + 1e-12)
-    np.testing.assert_allclose(chances, delta, rtol=1e-6)  # exact: it spends what it may, and no more
+    events, bounds = np.arange(trials), bounds_of(trials, delta)
+    chances = binom.cdf(events, trials, np.minimum(bounds + 1e-12, 1.0))
+    assert (chances <= delta * (1.0 + 1e-6)).all()
+    tight = bounds * trials > events + 1.0 + 1e-9  # elsewhere the bound is held up for the sake of unequal rates
+    np.testing.assert_allclose(chances[tight], delta, rtol=1e-6)  # exact: it spends what it may, and no more
+    assert tight.any() or trials == 1
 
 
 def worst_for_unequal_rates(trials: int, delta: float, highest: float) -> float:
@@ -56,13 +60,12 @@ def test_unequal_rates_are_no_excuse_for_the_bounds_a_fingerprint_may_use(trials
     assert worst_for_unequal_rates(trials, delta, highest=0.5) <= delta * (1.0 + 1e-9)
 
 
-@pytest.mark.xfail(reason="when all trials but one gave an event, unequal rates near 1 miss more often", strict=True)
 @pytest.mark.parametrize("trials", [2, 12])
 def test_unequal_rates_are_no_excuse_for_any_bound(trials: int) -> None:
     assert worst_for_unequal_rates(trials, 0.2, highest=1.0) <= 0.2 * (1.0 + 1e-9)
 
 
-@pytest.mark.parametrize(("events", "trials"), [(0, 50), (3, 50), (49, 50), (7, 400)])
+@pytest.mark.parametrize(("events", "trials"), [(0, 50), (3, 50), (40, 50), (7, 400)])
 def test_a_bound_is_the_rate_at_which_so_few_events_have_just_the_stated_chance(events: int, trials: int) -> None:
     for delta in DELTAS:
         assert chance_of_so_few(events, trials, highest_rate(events, trials, delta)) == pytest.approx(delta, rel=1e-6)
@@ -181,7 +184,6 @@ def test_the_order_of_values_and_the_names_of_groups_do_not_matter() -> None:
     assert mean_radius(values[order], groups[order], 0.1) == pytest.approx(mean_radius(values, groups, 0.1), rel=1e-12)
 
 
-@pytest.mark.xfail(reason="groups of one value add noise that no pair of values shows", strict=True)
 def test_groups_of_one_value_beside_quiet_pairs_do_not_make_the_radius_too_small() -> None:
     rng = np.random.default_rng(9)
     groups = np.concatenate([np.arange(400), np.repeat(np.arange(400, 1400), 2)])

@@ -13,6 +13,7 @@ from tests.validity import reference as ref
 from tests.validity.anchor_subjects import KIND_NAMES
 from tests.validity.cases import ITEMS, RUBRICS, Case, case, config_of
 from tests.validity.main_subjects import ACQUISITIONS
+from tests.validity.reference_monitor import Course, run
 
 RTOL = 1e-12
 
@@ -58,11 +59,11 @@ def literal(monitor: Monitor) -> tuple[ref.Cells, ref.Anchors]:
     return cells, ref.Anchors(config, human, usual, resolution, watches)
 
 
-def assert_the_same(tried: Case, part: int = 20) -> ref.Course:
+def assert_the_same(tried: Case, part: int = 20) -> Course:
     monitor, block = tried.monitor, tried.block
     config = monitor.config
     cells, anchors = literal(monitor)
-    course = ref.run(
+    course = run(
         cells,
         anchors,
         block.strata.tolist(),

@@ -110,12 +110,9 @@ def make_baseline(anchors: AnchorSet, config: MonitorConfig) -> Baseline:
     if anchors.resolution is not None:
         resolution = np.full(len(config.rubrics), anchors.resolution)
     components = _components(config, fresh, human, usual, resolution, compare=len(passes) > 1, notes=notes)
-    drift = np.nanmean(fresh - usual, axis=(0, 1))
-    error = (
-        np.zeros(len(drift))
-        if exact
-        else np.array([_radius(fresh[:, :, r], st.ABOVE, _delta(config, 1)) for r in range(len(drift))])
-    )
+    delta = 0.0 if exact else _delta(config, 1)
+    drifts = [_drift(fresh[:, :, r], usual[:, r], delta) for r in range(len(config.rubrics))]
+    drift, error = (np.array(column) for column in zip(*drifts, strict=True))
     gap = np.nanmean(fresh - human, axis=(0, 1))
     return Baseline(kept, usual, resolution, gap, drift, error, components, tuple(notes))
 
@@ -198,6 +195,19 @@ def _components(
             "baseline passes"
         )
     return tuple(found)
+
+
+def _drift(scores: NDArray[np.float64], usual: NDArray[np.float64], delta: float) -> tuple[float, float]:
+    """Mean of fresh scores minus usual ones over what was scored, and its radius (0 when taken as exact).
+
+    Which calls were refused is part of the past by the time anything is measured, so the bound conditions on it.
+    """
+    scored = ~np.isnan(scores - usual)
+    if not scored.any():
+        return 0.0, 1.0
+    groups = np.broadcast_to(np.arange(scores.shape[1]), scores.shape)[scored]
+    mean = float(np.mean((scores - usual)[scored]))
+    return mean, mean_radius(scores[scored], groups, delta) if delta > 0.0 else 0.0
 
 
 def _radius(scores: NDArray[np.float64], direction: float, delta: float) -> float:

@@ -6,7 +6,6 @@ All are valid for every law on [0, 1] and every sample size; none is an approxim
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,30 +16,33 @@ from driftjudge.stats.errors import StatisticsError
 
 
 def highest_rate(events: int, trials: int, delta: float) -> float:
-    """Clopper-Pearson upper bound of a rate: exceeds the true one except with probability `delta`.
+    """Clopper-Pearson upper bound of a mean rate: exceeds the true one except with probability `delta`.
 
-    It stays conservative when the trials have unequal rates (Hoeffding 1956), as anchors do.
+    It stays conservative when the trials have unequal rates, as anchors do, because a count at least 1 below its mean
+    is then no likelier than with equal rates (Hoeffding 1956); the bound is kept at (events + 1) / trials or above, so
+    that this always applies.
 
     >>> round(highest_rate(0, 300, 0.05), 4)
     0.0099
-    >>> highest_rate(3, 3, 0.05)
-    1.0
+    >>> highest_rate(3, 3, 0.05), highest_rate(2, 3, 0.05)
+    (1.0, 1.0)
     """
     _check_delta(delta)
     if trials <= 0 or not 0 <= events <= trials:
         raise StatisticsError(f"a rate needs 0 <= events <= trials with trials > 0, got {events} of {trials}")
-    if events == trials:
+    if events >= trials - 1:
         return 1.0
-    return float(betaincinv(events + 1, trials - events, 1.0 - delta))
+    return max(float(betaincinv(events + 1, trials - events, 1.0 - delta)), (events + 1) / trials)
 
 
 def mean_radius(values: NDArray[np.float64], groups: NDArray[np.int64], delta: float) -> float:
     """Radius eps with |mean(values) - its expectation| <= eps except with probability `delta`.
 
     `values` lie in [0, 1] and are independent; values of one group (re-scores of one anchor) share their law. The
-    smaller of Hoeffding's radius and an empirical-Bernstein one, sharing `delta`. The variance is the one
-    *within* groups, bounded from disjoint pairs of one group: each (x - x')^2 / 2 is an independent unbiased look at
-    it, so that anchors that differ from each other cost nothing.
+    smaller of Hoeffding's radius and an empirical-Bernstein one, sharing `delta`. The variance is the one *within*
+    groups, bounded from disjoint pairs of one group: each (x - x')^2 / 2 is an independent unbiased look at it, so that
+    anchors that differ from each other cost nothing. A group of one value shows nothing of its variance, which then
+    counts as 1/4.
 
     >>> quiet, anchors = np.full(1200, 0.5), np.repeat(np.arange(200), 6)
     >>> round(mean_radius(quiet, anchors, 0.01), 4) < round(mean_radius(quiet, np.arange(1200), 0.01), 4)
@@ -51,33 +53,30 @@ def mean_radius(values: NDArray[np.float64], groups: NDArray[np.int64], delta: f
     if n == 0:
         raise StatisticsError("the mean of no values has no bound: give at least one baseline pass")
     hoeffding = math.sqrt(math.log(4.0 / delta) / (2.0 * n))  # two sides, delta / 4 each
-    halves = _disjoint_pair_variances(values, groups)
+    halves, most_per_pair, alone = _disjoint_pairs(values, groups)
     if len(halves) == 0:
         return hoeffding
-    # Three events at delta / 8 each: the variance and the two sides of the mean. E[halves] is the mean variance of the
-    # groups that have pairs; groups of one size are all represented. A half lies in [0, 1/2], so E[half^2] <= E/2, and
-    # the lower tail of independent nonnegative terms, exp(-n t^2 / E), inverts to a bound on sqrt(E).
+    # Three events at delta / 8 each: the variance and the two sides of the mean. A half lies in [0, 1/2], so
+    # E[half^2] <= E/2, and the lower tail of independent nonnegative terms, exp(-n t^2 / E), inverts to a bound on
+    # sqrt(E). A pair stands for at most `most_per_pair` values of its group.
     log = math.log(8.0 / delta)
-    deviation = math.sqrt(float(np.mean(halves))) + math.sqrt(log / len(halves))
-    bernstein = deviation * math.sqrt(2.0 * log / n) + log / (3.0 * n)
+    per_pair = (math.sqrt(float(np.mean(halves))) + math.sqrt(log / len(halves))) ** 2
+    variance = (most_per_pair * len(halves) * per_pair + alone / 4.0) / n
+    bernstein = math.sqrt(2.0 * variance * log / n) + log / (3.0 * n)
     return min(hoeffding, bernstein)
 
 
-def _disjoint_pair_variances(values: NDArray[np.float64], groups: NDArray[np.int64]) -> NDArray[np.float64]:
+def _disjoint_pairs(values: NDArray[np.float64], groups: NDArray[np.int64]) -> tuple[NDArray[np.float64], float, int]:
+    """Half squared differences of disjoint pairs, the most values one pair stands for, and the values without one."""
     order = np.argsort(groups, kind="stable")
-    x, g = values[order], groups[order]
-    starts = np.concatenate(([0], np.flatnonzero(np.diff(g)) + 1, [len(g)]))
-    sizes = np.diff(starts)
-    if (sizes == sizes[0]).all():  # every anchor has the same number of passes: no loop needed
-        pairs = x.reshape(-1, sizes[0])[:, : 2 * (sizes[0] // 2)].reshape(-1, 2)
-        equal: NDArray[np.float64] = (pairs[:, 0] - pairs[:, 1]) ** 2 / 2.0
-        return equal
-    halves: list[NDArray[np.float64]] = []
-    for start, stop in pairwise(starts.tolist()):
-        pairs = (stop - start) // 2
-        block = x[start : start + 2 * pairs].reshape(pairs, 2)
-        halves.append((block[:, 0] - block[:, 1]) ** 2 / 2.0)
-    return np.concatenate(halves) if halves else np.empty(0)
+    x = values[order]
+    _, starts, sizes = np.unique(groups[order], return_index=True, return_counts=True)
+    place = np.arange(len(x)) - np.repeat(starts, sizes)
+    second = (place % 2 == 1).nonzero()[0]
+    halves: NDArray[np.float64] = (x[second] - x[second - 1]) ** 2 / 2.0
+    paired = sizes[sizes > 1]
+    most = float(np.max(paired / (paired // 2))) if len(paired) else 0.0
+    return halves, most, int((sizes == 1).sum())
 
 
 def lowest_mean(values: NDArray[np.float64], delta: float) -> float:
