@@ -183,6 +183,21 @@ def test_a_shift_is_measured_from_the_alarm_on() -> None:
     assert [s.rescores for s in monitor.evidence().shifts] == [1, 1]
 
 
+def test_a_shift_is_measured_from_where_the_judge_stood_in_the_fresh_passes() -> None:
+    """The defining passes choose the usual score, so that the time-0 judge itself may sit a little off it."""
+    anchors = make_anchors()
+    anchors.passes[3:, :10, 0] += 0.25
+    base = make_monitor(anchor_every=1, budget=1.0)
+    monitor = Monitor(base.config, calibration=base.calibration, anchors=anchors)
+    assert monitor.baseline is not None
+    assert monitor.baseline.drift == pytest.approx([0.25 / 4, 0.0])
+    for n in range(50):
+        monitor.observe(f"x{n}", stratum="coding", cheap=GOOD)
+        monitor.record_strong(f"x{n}", GOOD)
+        rescore_all(monitor)
+    assert [s.shift for s in monitor.evidence().shifts] == pytest.approx([-0.25 / 4, 0.0])
+
+
 def test_the_gap_to_the_humans_at_time_0_is_shown_per_rubric() -> None:
     anchors = make_anchors()
     shifts = make_monitor().evidence().shifts

@@ -9,12 +9,22 @@ from driftjudge.report._grammar import data, load
 from driftjudge.report._theme import LIGHT
 
 VERDICT_COLOURS = {"none": "#b9c0c8", "system": LIGHT.system, "judge": LIGHT.judge}
-SERIES_COLOURS = ("#0067a6", "#c24e00", "#5b8c3e", "#8a4f9e", "#7a6a53", "#20242a", "#b08900", "#3aa6a0")
+SERIES_COLOURS = ("#0067a6", "#c24e00", "#5b8c3e", "#8a4f9e", "#7a6a53", "#20242a", "#b08900", "#3aa6a0", "#d16ba5")
 """Told apart by every common kind of colour vision; shapes and dashes double the colour where lines are many."""
 
 HOUSE_COLOURS = {"system": LIGHT.system, "judge": LIGHT.judge, "alarm": LIGHT.muted}
 """Series that mean the same in every picture."""
-SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left", "triangle-right")
+SHAPES = (
+    "circle",
+    "square",
+    "triangle-up",
+    "diamond",
+    "cross",
+    "triangle-down",
+    "triangle-left",
+    "triangle-right",
+    "stroke",
+)
 """Double the colours where series are points."""
 
 Records = Sequence[Mapping[str, Any]]
@@ -147,14 +157,19 @@ def grid(
     facet: str | None = None,
     number: str = ".2f",
 ) -> Any:
-    """A heat map with the figure in every cell; a null is left white."""
+    """A heat map with the figure in every cell; a null is left white.
+
+    Signed figures (a `number` format with a plus) are coloured to either side of 0, others from 0 to 1.
+    """
     alt = load("altair")
     base = alt.Chart(data(records)).encode(
         x=alt.X(f"{x}:N", sort=None, title=x, axis=alt.Axis(labelAngle=0)), y=alt.Y(f"{y}:N", sort=None, title=y)
     )
-    tiles = base.mark_rect().encode(
-        color=alt.Color(f"{value}:Q", scale=alt.Scale(range=[LIGHT.pale, LIGHT.strong]), legend=None)
-    )
+    if number.startswith("+"):
+        scale = alt.Scale(domainMid=0, range=["#5fa8d8", "#ffffff", LIGHT.strong])
+    else:
+        scale = alt.Scale(domain=[0, 1], range=[LIGHT.pale, LIGHT.strong])
+    tiles = base.mark_rect().encode(color=alt.Color(f"{value}:Q", scale=scale, legend=None))
     texts = (
         base.transform_filter(f"isValid(datum['{value}'])")
         .mark_text(fontSize=11)
