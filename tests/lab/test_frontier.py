@@ -23,6 +23,7 @@ PAPER = {
     "escalation 0.02": (0.95, 750, 0.02),
     "escalation 0.05": (0.82, 710, 0.05),
     "escalation 0.1": (0.53, 706, 0.10),
+    **{f"log-escalation {floor:g}": (0.9, 720, floor) for floor in (0.01, 0.02, 0.05, 0.1)},
     **{f"{rule} 0.1": (0.98, 789, 0.1) for rule in FIXED},
     **{f"{rule} 0.2": (0.50, 660, 0.2) for rule in FIXED},
     **{f"{rule} 0.3": (0.28, 585, 0.3) for rule in FIXED},

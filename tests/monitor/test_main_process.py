@@ -106,3 +106,13 @@ def test_a_bet_above_its_cap_is_an_error_and_never_wealth_below_0(preset: str, a
         main_step(broken, 0, row(0.0, 0.0), True, 0.3, row(0.0, 0.0))
     with pytest.raises(SupermartingaleError, match="below 0"):
         main_step(broken, 0, row(0.0, 0.0), True, 0.3, row(1.0, 1.0))
+
+
+@pytest.mark.parametrize("preset", ["paper", "robust"])
+@pytest.mark.parametrize("acquisition", ["full", "boundary"])
+def test_a_null_at_the_best_score_leaves_every_e_value_a_number(preset: str, acquisition: str) -> None:
+    """Without slack a bar of 1 is its own null; with pi = 1 no observation exceeds it, so nothing caps the bet."""
+    config = make_config(preset=preset, acquisition=acquisition, slack=0.0)
+    top = new_main_process(config, bars_at(1.0, config))
+    for strong in (row(1.0, 1.0), row(0.5, 1.0), row(1.0, 1.0)):
+        assert math.isfinite(main_step(top, 0, row(1.0, 1.0), True, 1.0, strong))

@@ -204,7 +204,9 @@ def test_every_anchor_is_drawn_in_time() -> None:
 
 def test_screened_anchors_are_never_asked_for() -> None:
     anchors = make_anchors()
-    anchors.passes[1, :5, 0] = 1.0
+    passes = anchors.passes.copy()
+    passes[1, :5, 0] = 1.0
+    anchors = AnchorSet(ids=anchors.ids, human=anchors.human, passes=passes)
     base = make_monitor(anchor_every=1)
     monitor = Monitor(base.config, calibration=base.calibration, anchors=anchors)
     drawn: set[str] = set()

@@ -160,6 +160,24 @@ def test_the_guard_does_not_close_on_silence_when_the_line_of_re_scores_was_full
     assert (monitor.verdict.kind, monitor.verdict.status) == ("system", "pending")
 
 
+def test_draws_that_found_no_room_do_not_take_an_alarm_within_the_guard_from_the_judge() -> None:
+    """tau_anc <= tau_sys + W also when the main alarm came in late and some scheduled draws were never issued."""
+    monitor = make_monitor(preset="paper", anchor_every=1, guard=5, max_pending=40, budget=1.0)
+    for n in range(40):
+        calm_item(monitor, f"calm{n}")
+    monitor.observe("slow", stratum="creative", cheap=GOOD)
+    for n in range(39):
+        monitor.observe(f"bad{n}", stratum="coding", cheap=BAD)
+        monitor.record_strong(f"bad{n}", BAD)
+    monitor.record_strong("slow", GOOD)
+    rescore_all(monitor, -0.25)
+    verdict = monitor.verdict
+    assert verdict.system_alarm_at is not None
+    assert verdict.judge_alarm_at is not None
+    assert verdict.judge_alarm_at <= verdict.system_alarm_at + 5
+    assert verdict.kind == "judge"
+
+
 def test_anchors_that_would_never_be_re_scored_are_refused() -> None:
     """Without a schedule and without a burst the guard could only close on silence."""
     with refused(ConfigError, "anchor_every", "burst"):

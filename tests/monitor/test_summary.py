@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from driftjudge import Calibration, Failure, Monitor
+from driftjudge import AnchorSet, Calibration, Failure, Monitor
 from driftjudge.monitor.anchor_process import AnchorProcess
 from driftjudge.monitor.evidence import Evidence
 from driftjudge.monitor.layout import EVALUE, WEALTH
@@ -99,7 +99,7 @@ def test_the_cells_that_dropped_are_named_strongest_first(preset: str) -> None:
     [
         ((9.0, 1.0, 2.0, 1.0), ["helpfulness in coding"]),
         ((40.0, 1.0, 90.0, 1.0), ["helpfulness in creative", "helpfulness in coding"]),
-        ((11.0, 12.0, 13.0, 14.0), ["correctness in creative", "helpfulness in creative", "correctness in coding"]),
+        ((13.0, 14.0, 15.0, 16.0), ["correctness in creative", "helpfulness in creative", "correctness in coding"]),
     ],
     ids=["spread too thin: the strongest", "strongest first", "all at once"],
 )
@@ -186,7 +186,9 @@ def test_a_shift_is_measured_from_the_alarm_on() -> None:
 def test_a_shift_is_measured_from_where_the_judge_stood_in_the_fresh_passes() -> None:
     """The defining passes choose the usual score, so that the time-0 judge itself may sit a little off it."""
     anchors = make_anchors()
-    anchors.passes[3:, :10, 0] += 0.25
+    passes = anchors.passes.copy()
+    passes[3:, :10, 0] += 0.25
+    anchors = AnchorSet(ids=anchors.ids, human=anchors.human, passes=passes)
     base = make_monitor(anchor_every=1, budget=1.0)
     monitor = Monitor(base.config, calibration=base.calibration, anchors=anchors)
     assert monitor.baseline is not None

@@ -40,7 +40,6 @@ def test_healthy_cells_are_rarely_named_beside_dropped_ones(preset: Preset) -> N
     assert_rate_at_most(wrong, RUNS, ALPHA)
 
 
-@pytest.mark.xfail(reason="cells are named at alpha, of which the bars have spent a share", strict=True)
 def test_cells_are_named_with_what_the_bars_have_left_of_alpha() -> None:
     config = config_of("robust", "uniform", alpha_system=0.1, baseline_share=0.2)
     main = new_main_process(config, calibration_of(np.full((2, 2), 0.6), np.full((2, 2), 0.65)))

@@ -134,4 +134,7 @@ def anchor_step(p: AnchorProcess, anchor: int, scores: NDArray[np.float64]) -> f
         # Unscored on either side is left to the fingerprint: it says nothing about the size of a shift.
         if not (math.isnan(scores[r]) or math.isnan(usual[r])):
             interval_step(shifts, r, rescaled_difference(scores[r], usual[r]), alpha)
-    return _family_evalue(statistics, p.alarm_rule)
+    evalue = _family_evalue(statistics, p.alarm_rule)
+    if math.isnan(evalue):
+        raise SupermartingaleError("evidence is no longer a number")
+    return evalue

@@ -50,6 +50,8 @@ class AnchorSet:
         if len(self.human) != len(self.ids):
             raise AnchorError(f"{len(self.human)} rows of human labels for {len(self.ids)} anchors; give one each")
         self.passes = _stack(passes, self.human.shape)
+        for array in (self.human, self.passes):
+            array.setflags(write=False)  # a baseline is computed once: nobody may edit what it stands on
         if resolution is not None and not 0.0 < resolution < 1.0:
             raise AnchorError(f"resolution is {resolution}; a difference between scores lies in (0, 1)")
         self.resolution = resolution

@@ -19,9 +19,8 @@ def attribute(
 ) -> tuple[Kind, Status]:
     """Kind and status from the clock and from the position of the oldest item that still waits.
 
-    The guard is known by its last draw: of the burst, or of the schedule within `guard` positions (then tau_anc <=
-    tau_sys + W is the same as "the alarm's draw is in the guard"). It never closes on silence: every draw up to that
-    one must have come back.
+    The guard counts positions in the paper and anchor re-scores where there is a burst. It is known by its last draw
+    and never closes on silence: every draw up to that one must have come back.
 
     >>> clock = ck.new_clock()
     >>> attribute(clock, guard=50, burst=0, anchored=True)
@@ -43,6 +42,9 @@ def attribute(
         overtaken = not burst and oldest_open_item is not None and oldest_open_item < judge_at - guard
         return "judge", "pending" if overtaken else "final"
     if judge_at:
-        return ("judge" if clock[ck.JUDGE_DRAW] <= clock[ck.GUARD_DRAW] else "system"), "final"
+        # A draw that makes up for one that was due in the guard speaks for it, wherever it was issued.
+        by_draw = (burst > 0 or clock[ck.MISSED] > 0) and clock[ck.JUDGE_DRAW] <= clock[ck.GUARD_DRAW]
+        in_guard = by_draw or (burst == 0 and judge_at <= system_at + guard)
+        return ("judge" if in_guard else "system"), "final"
     passed = burst > 0 or clock[ck.POSITION] >= system_at + guard
     return "system", "final" if passed and clock[ck.CLOSED] >= clock[ck.GUARD_DRAW] else "pending"

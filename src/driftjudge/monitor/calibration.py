@@ -23,7 +23,7 @@ _SHUFFLE_KEY = 20_240_917
 """Betting bounds depend on the order of the sample; a fixed shuffle keeps a sorted file from weakening them."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Calibration:
     """Per stratum x rubric: the bar q0, its possible error, and the null m = q0 - max(slack, error)."""
 
@@ -37,6 +37,12 @@ class Calibration:
     """Scored calibration items per cell, K x R."""
     ids: frozenset[str]
     """Items used, where they were given: anchors must not be among them."""
+    made_for: tuple[object, ...] = ()
+    """The settings it depends on; empty for bars that were not estimated here."""
+
+    def fits(self, config: MonitorConfig) -> bool:
+        """Whether it was made with the settings of this config that decide bars and nulls."""
+        return not self.made_for or self.made_for == _settings(config)
 
     @classmethod
     def from_scores(
@@ -80,18 +86,31 @@ class Calibration:
                     errors[t, r] = bars[t, r] - lowest_mean(values, delta)
         nulls = bars - np.maximum(config.slack, errors)
         nulls = _watchable(nulls, bars, errors, counts, config, low_bars)
-        return cls(bars, errors, nulls, counts, frozenset(ids or ()))
+        return cls(bars, errors, nulls, counts, frozenset(ids or ()), _settings(config))
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-able mapping that `from_json` turns back into an equal calibration."""
         arrays = {name: pack(getattr(self, name)) for name in ("bars", "errors", "nulls", "counts")}
-        return {**arrays, "ids": sorted(self.ids)}
+        return {**arrays, "ids": sorted(self.ids), "made_for": _plain(self.made_for)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Calibration:
         """The calibration of a mapping made by `to_json`."""
         bars, errors, nulls = (unpack(data[name]) for name in ("bars", "errors", "nulls"))
-        return cls(bars, errors, nulls, unpack(data["counts"]).astype(np.int64), frozenset(data["ids"]))
+        counts, made_for = unpack(data["counts"]).astype(np.int64), _tuples(data["made_for"])
+        return cls(bars, errors, nulls, counts, frozenset(data["ids"]), made_for)
+
+
+def _settings(config: MonitorConfig) -> tuple[object, ...]:
+    return (config.strata, config.rubrics, config.slack, config.alpha_system, config.baseline_share)
+
+
+def _plain(settings: tuple[object, ...]) -> list[object]:
+    return [list(part) if isinstance(part, tuple) else part for part in settings]
+
+
+def _tuples(settings: Sequence[object]) -> tuple[object, ...]:
+    return tuple(tuple(part) if isinstance(part, list) else part for part in settings)
 
 
 def _watchable(

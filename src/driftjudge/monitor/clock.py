@@ -15,15 +15,16 @@ from driftjudge.stats._jit import kernel
     SYSTEM_AT,  # position of the first main alarm of this epoch, 0 for none
     JUDGE_AT,  # position of the first anchor alarm of this epoch, 0 for none
     JUDGE_DRAW,  # number of the draw that raised it
-    GUARD_DRAW,  # with a burst: the last draw of the guard
+    GUARD_DRAW,  # the last draw of the guard
     STRONG_CALLS,
     ANCHOR_CALLS,
     CHEAP_UNSCORED,
     STRONG_UNSCORED,
     ANCHOR_UNSCORED,
-) = range(13)
+    MISSED,  # draws of this epoch that were due and found no room
+) = range(14)
 
-FIELDS = 13
+FIELDS = 14
 
 
 def new_clock() -> NDArray[np.int64]:
@@ -58,7 +59,7 @@ def note_main(
         clock[GUARD_DRAW] = clock[DRAWN]
     elif every > 0:
         still_to_come = (position + guard) // every - clock[POSITION] // every
-        clock[GUARD_DRAW] = clock[DRAWN] + still_to_come
+        clock[GUARD_DRAW] = clock[DRAWN] + still_to_come + clock[MISSED]
     return True
 
 

@@ -129,12 +129,17 @@ class MonitorConfig:
     @property
     def system_threshold(self) -> float:
         """The main family's e-value at which the system alarm rises."""
-        return self.run_length or 1.0 / (self.alpha_system * (1.0 - self.baseline_share))
+        return self._threshold(self.alpha_system)
 
     @property
     def judge_threshold(self) -> float:
         """The anchor family's e-value at which the judge alarm rises."""
-        return self.run_length or 1.0 / (self.alpha_judge * (1.0 - self.baseline_share))
+        return self._threshold(self.alpha_judge)
+
+    def _threshold(self, alpha: float) -> float:
+        """What is left of alpha after the bounds on bars and baselines, or of the run length if those bounds fail."""
+        spent = alpha * self.baseline_share
+        return 1.0 / (alpha - spent) if self.run_length is None else self.run_length / (1.0 - spent)
 
     @property
     def promise(self) -> str:

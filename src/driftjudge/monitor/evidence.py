@@ -50,7 +50,7 @@ class CellEvidence:
     log_e: float
     """Natural log of the cell's e-value."""
     named: bool
-    """True when closed testing at level alpha names this cell as dropped."""
+    """True when the verdict names this cell: by closed testing at alpha, or as the strongest where that names none."""
 
 
 @dataclass(frozen=True)

@@ -192,4 +192,7 @@ def main_step(
     strata[t, SEEN] += 1.0
     strata[t, CASH] = cash
     strata[t, POOLED] = _pool_cells(cells, t * rubrics, (t + 1) * rubrics, p.alarm_rule)
-    return _pool_strata(strata, p.alarm_rule) / p.watched
+    evalue = _pool_strata(strata, p.alarm_rule) / p.watched
+    if math.isnan(evalue):
+        raise SupermartingaleError("evidence is no longer a number")
+    return evalue

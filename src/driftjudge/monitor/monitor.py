@@ -91,6 +91,11 @@ class Monitor:
                 f"the calibration has {calibration.bars.shape[0]} strata x {calibration.bars.shape[1]} rubrics but the "
                 f"config {shape[0]} x {shape[1]}; calibrate with this config"
             )
+        if not calibration.fits(self.config):
+            raise CalibrationError(
+                "the calibration was made with other strata, rubrics, slack, alpha_system or baseline_share; make it "
+                "with this config"
+            )
         both = sorted(calibration.ids & set(anchors.ids)) if anchors is not None else []
         if both:
             raise AnchorError(
@@ -167,10 +172,15 @@ class Monitor:
         return Ask(outcome == ASKED, wanted, pi)
 
     def record_strong(self, item_id: str, scores: Scores) -> None:
-        """Take in the strong judge's scores (in rubric order) or its failure for an item that was asked about."""
+        """Take in the strong judge's scores (in rubric order) or its failure for an item that was asked about.
+
+        A score for an item of an epoch that has ended meanwhile is ignored.
+        """
         self._check_running()
         item = self._items.wanted(item_id)
         if item is None:
+            if item_id in self._withdrawn:
+                return
             if item_id in self._seen_ids:
                 raise UnaskedError(f"item {item_id!r} is closed: it was not asked about, or its score is already in")
             raise UnaskedError(
@@ -264,7 +274,8 @@ class Monitor:
         """Take note of a system (or unattributed) verdict: the main family starts anew, in a new epoch.
 
         The anchors go on: nothing happened to the judge. Give a new calibration to accept the new level as the bar;
-        without one a system that stays below its bar will alarm again.
+        without one a system that stays below its bar will alarm again. Items that still wait for scores belong to the
+        old epoch.
         """
         if self._verdict.kind == "judge":
             raise EpochError(
@@ -278,10 +289,8 @@ class Monitor:
             )
         bars = calibration or self.calibration
         self._install_main(bars, self._fitting(bars, self.anchors))
-        if calibration is not None and self.config.acquisition == "boundary":
-            for item in self._items:  # its pi followed the old bars, and the new caps do not cover it
-                item.void = True
-        self._clock[[ck.SYSTEM_AT, ck.GUARD_DRAW]] = 0
+        self._withdraw_items()
+        self._clock[[ck.SYSTEM_AT, ck.GUARD_DRAW, ck.MISSED]] = 0
         # A judge alarm that came after the guard stays on the books: it belongs to the anchors, which go on.
         self._new_epoch("acknowledged", "the system verdict was acknowledged; the main family starts anew")
 
@@ -295,9 +304,8 @@ class Monitor:
         self._clock[ck.CLOSED] = self._clock[ck.DRAWN]
         self._install_main(calibration, main)
         self._install_anchors(anchors, baseline)
-        for item in self._items:
-            item.void = True
-        self._clock[[ck.SYSTEM_AT, ck.JUDGE_AT, ck.JUDGE_DRAW, ck.GUARD_DRAW]] = 0
+        self._withdraw_items()
+        self._clock[[ck.SYSTEM_AT, ck.JUDGE_AT, ck.JUDGE_DRAW, ck.GUARD_DRAW, ck.MISSED]] = 0
         self._rubrics = ()
         self._new_epoch("reanchored", f"new baseline for {len(anchors)} anchors ({anchors.freeze_hash[:12]})")
 
@@ -398,8 +406,6 @@ class Monitor:
 
     def _apply_items(self) -> None:
         while (item := self._items.pop_ready()) is not None:
-            if item.void:
-                continue
             label = item.cheap if item.label is None else item.label
             drawn = self._clock.item(ck.DRAWN)
             if self._compute(
@@ -414,6 +420,12 @@ class Monitor:
             if self._compute(take_rescore, self._anchor_fields, self._clock, draw.position, draw.anchor, draw.scores):
                 self._withdraw_draws()
                 self._on_judge_alarm()
+
+    def _withdraw_items(self) -> None:
+        """Items in line belong to the epoch that ends: their labels may come, and carry no evidence."""
+        for item in self._items.clear():
+            self._withdrawn.add(item.id)
+        self._clock[ck.APPLIED] = self._clock[ck.POSITION]
 
     def _withdraw_draws(self) -> None:
         for draw in self._draws.clear():

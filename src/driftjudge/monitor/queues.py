@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +23,6 @@ class WaitingItem:
     pi: float
     label: NDArray[np.float64] | None = None
     """Strong scores once recorded; NaN where the call failed for good."""
-    void: bool = False
-    """Asked of a judge that has since been replaced: carries no evidence."""
 
     @property
     def ready(self) -> bool:
@@ -76,6 +75,14 @@ class ItemLine:
             return item
         return None
 
+    def clear(self) -> list[WaitingItem]:
+        """Withdraw everything."""
+        withdrawn = list(self._line)
+        self._line.clear()
+        self._asked.clear()
+        self._ids.clear()
+        return withdrawn
+
     @property
     def oldest_position(self) -> int | None:
         """Position of the first item in line."""
@@ -94,6 +101,10 @@ class Draw:
     """The call failed on its way: it is asked for again with the next item."""
     told: bool = True
     """False for a draw of a burst that a late score set off: the next item's `Ask` still has to name it."""
+
+
+MOST_NAMED = 100
+"""Outstanding draws that one `Ask` repeats: a judge that is down is not asked for everything with every item."""
 
 
 class DrawLine:
@@ -127,8 +138,9 @@ class DrawLine:
         return [draw for draw in self._line if draw.scores is None and not draw.again]
 
     def ask_again(self) -> list[Draw]:
-        """The draws an `Ask` has to name, again or for the first time; failed ones count as asked for once more."""
-        named = [draw for draw in self._line if draw.scores is None and (draw.again or not draw.told)]
+        """The oldest draws an `Ask` has to name, for the first time or, when they failed, once more."""
+        due = (draw for draw in self._line if draw.scores is None and (draw.again or not draw.told))
+        named = list(islice(due, MOST_NAMED))
         for draw in named:
             draw.again, draw.told = False, True
         return named

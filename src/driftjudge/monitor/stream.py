@@ -121,8 +121,8 @@ def take_item(
     pi = main_probability(main, t, cheap)
     asked = coin < pi
     clock[ck.POSITION] += 1
-    if room and every > 0 and clock[ck.POSITION] % every == 0:
-        clock[ck.DRAWN] += 1
+    if every > 0 and clock[ck.POSITION] % every == 0:
+        clock[ck.DRAWN if room else ck.MISSED] += 1
     if not scored:
         clock[ck.CHEAP_UNSCORED] += 1
     if asked:

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from driftjudge.monitor import clock as ck
 from driftjudge.monitor.anchor_process import AnchorProcess
@@ -31,11 +32,18 @@ def log_evalue(evalue: float) -> float:
     return math.log(evalue) if evalue > 0.0 else -700.0
 
 
+def _named(evalues: NDArray[np.float64], config: MonitorConfig, threshold: float) -> NDArray[np.bool_]:
+    """Closed testing at what the bounds have left of alpha. An e-detector's numbers are no e-values: it names none."""
+    if config.run_length is not None:
+        return np.zeros(len(evalues), dtype=np.bool_)
+    return e_holm(evalues, 1.0 / threshold)
+
+
 def named_cells(main: MainProcess, config: MonitorConfig) -> tuple[tuple[str, str], ...]:
     """Cells that e-Holm names at the alarm, strongest first; the strongest cell where evidence is spread too thin."""
     flat = main.cells[:, WEALTH]
     watched = np.flatnonzero(~np.isnan(main.cells[:, NULL]))
-    named = watched[e_holm(flat[watched], config.alpha_system)]
+    named = watched[_named(flat[watched], config, config.system_threshold)]
     if len(named) == 0:
         named = watched[[int(np.argmax(flat[watched]))]]
     ordered = sorted(named.tolist(), key=lambda cell: (-flat[cell], cell))
@@ -46,7 +54,7 @@ def named_cells(main: MainProcess, config: MonitorConfig) -> tuple[tuple[str, st
 def moved_rubrics(anchor: AnchorProcess, config: MonitorConfig) -> tuple[tuple[str, str], ...]:
     """Rubrics whose components e-Holm names at the alarm, with the direction, strongest first."""
     evalues = anchor.statistics[:, EVALUE]
-    named = np.flatnonzero(e_holm(evalues, config.alpha_judge))
+    named = np.flatnonzero(_named(evalues, config, config.judge_threshold))
     if len(named) == 0:
         named = np.array([int(np.argmax(evalues))])
     found: dict[str, str] = {}

@@ -12,6 +12,8 @@ import math
 
 from driftjudge.stats._jit import kernel
 
+LARGEST_CAP = 1e6
+
 
 @kernel
 def proxy(cheap: float, null: float, omega: float) -> float:
@@ -83,7 +85,10 @@ def highest_observation_on_ramp(null: float, omega: float, bar: float, floor: fl
 def observation_cap(highest: float, null: float) -> float:
     """lambda_max = 1 / (Z_max - m): the largest bet that leaves 1 + lambda (m - Z) at or above 0.
 
-    >>> round(observation_cap(4.0, 0.6), 6)
-    0.294118
+    Where no observation can exceed the null nothing limits the bet, so that an arbitrary large one is taken.
+
+    >>> round(observation_cap(4.0, 0.6), 6), observation_cap(1.0, 1.0)
+    (0.294118, 1000000.0)
     """
-    return 1.0 / (highest - null)
+    room = highest - null
+    return 1.0 / room if room > 1.0 / LARGEST_CAP else LARGEST_CAP
