@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from driftjudge import Ask, Monitor
+from driftjudge import AnchorSet, Ask, Monitor
 from driftjudge.monitor.acquisition import RULES
 from tests.monitor.builders import (
     BAD,
