@@ -14,6 +14,7 @@ from typing import Any
 from driftjudge.lab.exhibits import Exhibit, markdown
 from driftjudge.lab.experiments import Options, experiment
 from driftjudge.lab.setting import Source, open_setting, table_name
+from driftjudge.tables import REPLICAS
 
 
 @dataclass(frozen=True)
@@ -108,15 +109,12 @@ def _keep(task: Task, exhibit: Exhibit, out: Path | None) -> Exhibit:
 
 
 def command_of(task: Task) -> str:
-    """The command that makes this exhibit again."""
+    """The command that makes this exhibit again; of a table's path, only the end that names it."""
     source, options = task.source, task.options
-    words = [
-        "driftjudge reproduce",
-        task.name,
-        "--dataset",
-        Path(source.dataset).name if "/" in source.dataset else source.dataset,
-    ]
-    if "/" in source.dataset or Path(source.dataset).suffix:
+    own = source.dataset not in REPLICAS
+    dataset = "/".join(Path(source.dataset).parts[-2:]) if own else source.dataset
+    words = ["driftjudge reproduce", task.name, "--dataset", dataset]
+    if own:
         words += ["--cheap", source.cheap, "--strong", source.strong, "--human", source.human]
         words += ["--after", ",".join(source.after)]
     return " ".join([*words, "--seeds", str(options.seeds), "--preset", options.preset])
