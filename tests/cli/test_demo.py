@@ -38,3 +38,10 @@ def test_the_demo_leaves_a_picture_and_says_the_table_is_a_replica(tmp_path: Pat
 def test_the_second_replica_can_be_streamed() -> None:
     result = json.loads(RUN.invoke(app, ["demo", "--dataset", "tldr", "--drift", "system", "--json"]).stdout)
     assert (result["dataset"], result["verdict"]) == ("tldr", "system")
+
+
+def test_the_caption_of_the_readme_is_what_the_demo_finds() -> None:
+    readme = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+    result = json.loads(RUN.invoke(app, ["demo", "--drift", "judge", "--json"]).stdout)
+    for key in ("change_at", "judge_alarm_at", "system_alarm_at"):
+        assert f"item {result[key]:,}" in readme
