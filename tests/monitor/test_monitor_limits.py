@@ -49,7 +49,7 @@ def test_the_size_of_a_monitor_does_not_grow_with_the_stream(preset: str) -> Non
     assert monitor.verdict.kind == "none"
     assert leaves(monitor.snapshot()) == size
     assert len(list(monitor._seen_ids)) == len(monitor._seen_ids._known) == 100
-    assert len(monitor._items) == len(monitor._draws) == len(monitor._coin_blocks) - 2 == 0
+    assert len(monitor._items) == len(monitor._draws) == len(monitor._coins._held) - 2 == 0
 
 
 def test_ids_are_remembered_up_to_the_bound_and_no_further() -> None:

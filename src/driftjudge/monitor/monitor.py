@@ -22,10 +22,7 @@ from driftjudge.monitor.block import Block, run_block
 from driftjudge.monitor.calibration import Calibration
 from driftjudge.monitor.config import MonitorConfig
 from driftjudge.monitor.errors import (
-    AnchorError,
     BufferFullError,
-    CalibrationError,
-    ConfigError,
     DuplicateError,
     EpochError,
     MonitorError,
@@ -35,13 +32,14 @@ from driftjudge.monitor.errors import (
     UnknownStratumError,
 )
 from driftjudge.monitor.evidence import Cost, Evidence, Milestone
+from driftjudge.monitor.fitting import check_fit
 from driftjudge.monitor.main_process import MainProcess, main_evalue, new_main_process
 from driftjudge.monitor.queues import Draw, DrawLine, ItemLine, Memory, WaitingItem
-from driftjudge.monitor.scores import Failure, Scores, refusal_of, score_row
+from driftjudge.monitor.scores import Failure, Scores, fill_row, refusal_of, score_row
 from driftjudge.monitor.stream import APPLIED_WITH_ALARM, ASKED, Fields, take_item, take_label, take_rescore
 from driftjudge.monitor.summary import cost_of, evidence_of, moved_rubrics, named_cells
 from driftjudge.monitor.verdict import Verdict
-from driftjudge.stats.coins import ACQUISITION, ANCHOR_DRAW, BLOCK, coin_block
+from driftjudge.stats.coins import ACQUISITION, ANCHOR_DRAW, Coins
 from driftjudge.stats.errors import SupermartingaleError
 
 MOST_MILESTONES = 1_000
@@ -77,40 +75,17 @@ class Monitor:
         self._story: list[Milestone] = []
         self._cells: tuple[tuple[str, str], ...] = ()
         self._rubrics: tuple[tuple[str, str], ...] = ()
-        self._coin_blocks: dict[int, tuple[int, list[float]]] = {}
-        self._install_main(calibration, self._fitting(calibration, anchors))
+        self._coins = Coins(config.seed)
+        check_fit(config, calibration, anchors)
+        self._install_main(calibration)
         self._install_anchors(anchors, baseline_of(anchors, config) if anchors is not None else None)
         self._stopped = ""
         self._verdict = self._read_verdict()
 
-    def _fitting(self, calibration: Calibration, anchors: AnchorSet | None) -> MainProcess:
-        """A main process for this calibration, or a refusal: nothing has changed then."""
-        shape = (len(self.config.strata), len(self.config.rubrics))
-        if calibration.bars.shape != shape:
-            raise CalibrationError(
-                f"the calibration has {calibration.bars.shape[0]} strata x {calibration.bars.shape[1]} rubrics but the "
-                f"config {shape[0]} x {shape[1]}; calibrate with this config"
-            )
-        if not calibration.fits(self.config):
-            raise CalibrationError(
-                "the calibration was made with other strata, rubrics, slack, alpha_system or baseline_share; make it "
-                "with this config"
-            )
-        both = sorted(calibration.ids & set(anchors.ids)) if anchors is not None else []
-        if both:
-            raise AnchorError(
-                f"anchor {both[0]!r} is also a calibration item ({len(both)} in all); hold anchors out of calibration"
-            )
-        if anchors is not None and not self.config.anchor_every and not self.config.burst:
-            raise ConfigError(
-                "anchor_every and burst are both 0, so no anchor would ever be re-scored; set one of them"
-            )
-        return new_main_process(self.config, calibration)
-
-    def _install_main(self, calibration: Calibration, main: MainProcess) -> None:
+    def _install_main(self, calibration: Calibration) -> None:
         self.calibration = calibration
-        self._main: MainProcess = main
-        self._main_fields = tuple(main)
+        self._main: MainProcess = new_main_process(self.config, calibration)
+        self._main_fields = tuple(self._main)
 
     def _install_anchors(self, anchors: AnchorSet | None, baseline: Baseline | None) -> None:
         self.anchors, self.baseline = anchors, baseline
@@ -148,13 +123,14 @@ class Monitor:
                 f"{waiting} items wait for strong scores; record scores or failures for "
                 f"{self._items.wanted_ids()[0]!r} and others first"
             )
-        row, scored = self._cheap_row(item_id, cheap)
+        row = self._row
+        scored = fill_row(row, cheap, self.config.rubrics, "cheap scores of item", item_id)
         clock = self._clock
         drawn = clock.item(ck.DRAWN)
         outcome, pi = self._compute(
             take_item, self._main_fields, clock, self._burst, self._guard, self._every,
             len(self._draws) < self.config.max_pending, t, row, scored,
-            self._coin(ACQUISITION, clock.item(ck.POSITION)), not waiting,
+            self._coins.coin(ACQUISITION, clock.item(ck.POSITION)), not waiting,
         )  # fmt: skip
         if outcome < 0:
             rubric = -1 - outcome
@@ -288,7 +264,8 @@ class Monitor:
                 "acknowledge yet"
             )
         bars = calibration or self.calibration
-        self._install_main(bars, self._fitting(bars, self.anchors))
+        check_fit(self.config, bars, self.anchors)
+        self._install_main(bars)
         self._withdraw_items()
         self._clock[[ck.SYSTEM_AT, ck.GUARD_DRAW, ck.MISSED]] = 0
         # A judge alarm that came after the guard stays on the books: it belongs to the anchors, which go on.
@@ -299,10 +276,11 @@ class Monitor:
 
         Strong scores still outstanding belong to the old judge; they may be recorded but carry no evidence.
         """
-        main, baseline = self._fitting(calibration, anchors), baseline_of(anchors, self.config)
+        check_fit(self.config, calibration, anchors)
+        baseline = baseline_of(anchors, self.config)
         self._withdraw_draws()
         self._clock[ck.CLOSED] = self._clock[ck.DRAWN]
-        self._install_main(calibration, main)
+        self._install_main(calibration)
         self._install_anchors(anchors, baseline)
         self._withdraw_items()
         self._clock[[ck.SYSTEM_AT, ck.JUDGE_AT, ck.JUDGE_DRAW, ck.GUARD_DRAW, ck.MISSED]] = 0
@@ -313,16 +291,17 @@ class Monitor:
 
     def apply(self, event: events.Event) -> Ask | None:
         """Feed one logged event; folding a log gives the state of the monitor that wrote it, bit for bit."""
-        if isinstance(event, events.Observed):
-            return self.observe(event.item_id, stratum=event.stratum, cheap=event.cheap)
-        if isinstance(event, events.StrongScored):
-            self.record_strong(event.item_id, event.scores)
-        elif isinstance(event, events.AnchorRescored):
-            self.record_anchor(event.anchor_id, event.scores)
-        elif isinstance(event, events.Acknowledged):
-            self.acknowledge(event.calibration)
-        else:
-            self.reanchor(event.anchors, event.calibration)
+        match event:
+            case events.Observed(item_id, stratum, cheap):
+                return self.observe(item_id, stratum=stratum, cheap=cheap)
+            case events.StrongScored(item_id, scores):
+                self.record_strong(item_id, scores)
+            case events.AnchorRescored(anchor_id, scores):
+                self.record_anchor(anchor_id, scores)
+            case events.Acknowledged(calibration):
+                self.acknowledge(calibration)
+            case events.Reanchored(anchors, calibration):
+                self.reanchor(anchors, calibration)
         return None
 
     def fold(self, log: Iterable[events.Event]) -> Monitor:
@@ -357,39 +336,6 @@ class Monitor:
                 f"the monitor stopped itself: {self._stopped}; restore an earlier snapshot and report this"
             )
 
-    def _cheap_row(self, item_id: str, cheap: Scores) -> tuple[NDArray[np.float64], bool]:
-        """The cheap scores in the reused row; the kernel checks their range."""
-        row = self._row
-        if isinstance(cheap, Failure):
-            row[:] = np.nan
-            return row, False
-        if not hasattr(cheap, "__len__"):
-            raise ScoreError(
-                f"cheap scores of item {item_id!r}: scores come as one number for each of the {len(row)} rubrics, so "
-                f"give one each, in order, got {cheap!r}"
-            )
-        if len(cheap) != len(row):
-            raise ScoreError(
-                f"cheap scores of item {item_id!r}: {len(cheap)} scores for the {len(row)} rubrics "
-                f"{', '.join(self.config.rubrics)}; give one each, in that order"
-            )
-        try:
-            row[:] = cheap
-        except (TypeError, ValueError) as error:
-            raise ScoreError(
-                f"cheap scores of item {item_id!r}: scores are numbers in rubric order, got {cheap!r}"
-            ) from error
-        return row, True
-
-    def _coin(self, purpose: int, index: int) -> float:
-        """The keyed coin of this index; blocks are kept so that most look-ups cost nothing."""
-        block, offset = divmod(index, BLOCK)
-        held = self._coin_blocks.get(purpose)
-        if held is None or held[0] != block:
-            held = (block, coin_block(self.config.seed, purpose, block).tolist())
-            self._coin_blocks[purpose] = held
-        return held[1][offset]
-
     def _issue_draws(self, before: int) -> tuple[str, ...]:
         """Turn newly counted draws into anchors to ask for, with those to be asked again first."""
         wanted = self._draws.ask_again()
@@ -399,7 +345,7 @@ class Monitor:
     def _new_draws(self, before: int, *, told: bool) -> list[Draw]:
         issued = []
         for number in range(before, self._clock.item(ck.DRAWN)):
-            anchor = int(self._coin(ANCHOR_DRAW, number) * len(self._anchor_ids))
+            anchor = int(self._coins.coin(ANCHOR_DRAW, number) * len(self._anchor_ids))
             issued.append(Draw(number, self.position, anchor, told=told))
             self._draws.add(issued[-1])
         return issued

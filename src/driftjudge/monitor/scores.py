@@ -42,22 +42,38 @@ def score_row(
     scores: Scores, rubrics: tuple[str, ...], what: str, whose: str | None = None
 ) -> NDArray[np.float64] | None:
     """The scores as a checked row, or None for a failure."""
-    if isinstance(scores, Failure):
+    row: NDArray[np.float64] = np.empty(len(rubrics))
+    if not fill_row(row, scores, rubrics, what, whose):
         return None
-    try:
-        row = np.array(scores, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ScoreError(f"{_named(what, whose)}: scores are numbers in rubric order, got {scores!r}") from error
-    if row.shape != (len(rubrics),):
-        raise ScoreError(
-            f"{_named(what, whose)}: {row.size} scores for the {len(rubrics)} rubrics {', '.join(rubrics)}; "
-            "give one each, in that order"
-        )
     values = row.tolist()
     for value in values:
         if not 0.0 <= value <= 1.0:
             raise ScoreError(refusal_of(value, rubrics[values.index(value)], _named(what, whose)))
     return row
+
+
+def fill_row(
+    row: NDArray[np.float64], scores: Scores, rubrics: tuple[str, ...], what: str, whose: str | None = None
+) -> bool:
+    """Put the scores into `row`, their range unchecked; False, and NaN in the row, for a failure."""
+    if isinstance(scores, Failure):
+        row[:] = np.nan
+        return False
+    if not hasattr(scores, "__len__"):
+        raise ScoreError(
+            f"{_named(what, whose)}: scores come as numbers for the {len(rubrics)} rubrics {', '.join(rubrics)}, so "
+            f"give one each, in that order, got {scores!r}"
+        )
+    if len(scores) != len(row):
+        raise ScoreError(
+            f"{_named(what, whose)}: {len(scores)} scores for the {len(rubrics)} rubrics {', '.join(rubrics)}; "
+            "give one each, in that order"
+        )
+    try:
+        row[:] = scores
+    except (TypeError, ValueError) as error:
+        raise ScoreError(f"{_named(what, whose)}: scores are numbers in rubric order, got {scores!r}") from error
+    return True
 
 
 def _named(what: str, whose: str | None) -> str:

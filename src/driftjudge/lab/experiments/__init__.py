@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from driftjudge.lab.exhibits import Exhibit
+from driftjudge.lab.exhibits import Claim, Exhibit, Row
 from driftjudge.lab.setting import Setting
 from driftjudge.monitor.config import Preset
 from driftjudge.tables import TableError
@@ -35,6 +35,35 @@ class Options:
 
     seeds: int = 60
     preset: Preset = "paper"
+
+
+def make_exhibit(
+    setting: Setting,
+    options: Options,
+    *,
+    experiment: str,
+    title: str,
+    source: str,
+    rows: Sequence[Row],
+    claims: Sequence[Claim],
+    notes: Sequence[str] = (),
+    data: Mapping[str, Any] | None = None,
+    seeds: int | None = None,
+) -> Exhibit:
+    """An exhibit of this table and these options; `seeds` where an experiment runs other than the options say."""
+    return Exhibit(
+        experiment=experiment,
+        title=title,
+        source=source,
+        dataset=setting.table.name,
+        replica=setting.table.replica,
+        seeds=options.seeds if seeds is None else seeds,
+        preset=options.preset,
+        rows=tuple(rows),
+        claims=tuple(claims),
+        notes=tuple(notes),
+        data=data or {},
+    )
 
 
 def experiment(name: str) -> tuple[Callable[[Setting, Options], Exhibit], Callable[[Exhibit], Any]]:

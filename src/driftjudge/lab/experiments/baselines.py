@@ -21,7 +21,7 @@ from driftjudge.lab.anchor_methods import (
     records_of,
 )
 from driftjudge.lab.exhibits import Claim, Entry, Exhibit, Row
-from driftjudge.lab.experiments import Options
+from driftjudge.lab.experiments import Options, make_exhibit
 from driftjudge.lab.published import published
 from driftjudge.lab.river_rivals import HOW_TO_INSTALL, river_installed
 from driftjudge.lab.setting import Setting
@@ -36,14 +36,12 @@ def run(setting: Setting, options: Options) -> Exhibit:
     records = records_of(setting, options.seeds)
     rows = tuple(_row(setting, name, record, options.seeds) for name, record in records.items())
     ours = OWN[PRESETS.index(options.preset)]
-    return Exhibit(
+    return make_exhibit(
+        setting,
+        options,
         experiment="baselines",
         title="Detectors of judge drift on the identical anchor re-scores",
         source="Table 5 and figure 4",
-        dataset=setting.table.name,
-        replica=setting.table.replica,
-        seeds=options.seeds,
-        preset=options.preset,
         rows=rows,
         claims=_claims(setting, records, ours, options.seeds),
         notes=(*_notes(setting), *_departures(rows, options.seeds)),

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from driftjudge.lab.exhibits import Claim, Entry, Exhibit, Row, rate_claim
-from driftjudge.lab.experiments import Options
+from driftjudge.lab.experiments import Options, make_exhibit
 from driftjudge.lab.published import published
 from driftjudge.lab.setting import Setting
 from driftjudge.lab.simulate import Outcomes, simulate
@@ -50,15 +50,13 @@ def run(setting: Setting, options: Options) -> Exhibit:
         Claim("a more lenient judge is never charged to the system", sum(spills) == 0, f"{spills}"),
         rate_claim("false judge verdicts stay at or below alpha", max(false), options.seeds, 0.1),
     )
-    return Exhibit(
+    return make_exhibit(
+        setting,
+        options,
         experiment="bump",
         title="A real version bump against the anchor budget",
         source="Table 2",
-        dataset=setting.table.name,
-        replica=setting.table.replica,
-        seeds=options.seeds,
-        preset=options.preset,
-        rows=tuple(rows),
+        rows=rows,
         claims=claims,
         data={"detection": data},
     )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from driftjudge.lab.exhibits import Claim, Entry, Exhibit, Row
-from driftjudge.lab.experiments import Options
+from driftjudge.lab.experiments import Options, make_exhibit
 from driftjudge.lab.isotonic import isotonic_fit
 from driftjudge.lab.published import published
 from driftjudge.lab.setting import Setting
@@ -46,15 +46,13 @@ def run(setting: Setting, options: Options) -> Exhibit:
         rows.append(Row(rubric, entries))
         facts.append((bias, corr, slope, errors["affine"] / raw - 1, errors["isotonic"] / raw - 1, residual))
         data += [{"rubric": rubric, "correction": name, "change of RMSE": e / raw - 1} for name, e in errors.items()]
-    return Exhibit(
+    return make_exhibit(
+        setting,
+        options,
         experiment="calibration",
         title="What the cheap judge is worth",
         source="Appendix D",
-        dataset=table.name,
-        replica=table.replica,
-        seeds=options.seeds,
-        preset=options.preset,
-        rows=tuple(rows),
+        rows=rows,
         claims=_claims(np.array(facts)),
         data={"errors": data},
     )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from driftjudge.lab.exhibits import Claim, Entry, Exhibit, Row, rate_claim
-from driftjudge.lab.experiments import Options
+from driftjudge.lab.experiments import Options, make_exhibit
 from driftjudge.lab.published import published
 from driftjudge.lab.scenarios import Scenario, cast, regressed_blind
 from driftjudge.lab.setting import Setting
@@ -53,14 +53,13 @@ def run(setting: Setting, options: Options) -> Exhibit:
             }
             rows.append(Row(f"{stratum}:{rubric}", entries))
             data.append({"rubric": rubric, "stratum": stratum, "system detection": system})
-    return Exhibit(
+    return make_exhibit(
+        setting,
+        options,
         experiment="cells",
         title="Every cell at the featured configuration",
         source="Appendix C",
-        dataset=setting.table.name,
-        replica=setting.table.replica,
         seeds=seeds,
-        preset=options.preset,
         rows=(*_ranges(setting.name, rates, judged.judge_latency()), *rows),
         claims=_claims(np.array(rates).reshape(-1, 4), seeds),
         notes=tuple(notes),

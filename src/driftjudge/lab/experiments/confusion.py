@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from driftjudge.lab.exhibits import Claim, Entry, Exhibit, Row, rate_claim
-from driftjudge.lab.experiments import Options
+from driftjudge.lab.experiments import Options, make_exhibit
 from driftjudge.lab.published import published
 from driftjudge.lab.scenarios import CONDITIONS
 from driftjudge.lab.setting import Setting
@@ -42,15 +42,13 @@ def run(setting: Setting, options: Options) -> Exhibit:
         }
         entries["judge latency"] = Entry(latency, published(setting.name, "confusion", name, "latency"))
         rows.append(Row(f"k={scenario.anchors}, 1/{every}", entries))
-    return Exhibit(
+    return make_exhibit(
+        setting,
+        options,
         experiment="confusion",
         title="Verdict confusion, none/system/judge",
         source="Table 1",
-        dataset=setting.table.name,
-        replica=setting.table.replica,
-        seeds=options.seeds,
-        preset=options.preset,
-        rows=tuple(rows),
+        rows=rows,
         claims=_claims(counts, options.seeds),
         data={"verdicts": data},
     )

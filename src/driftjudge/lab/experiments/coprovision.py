@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from driftjudge.lab.exhibits import Claim, Entry, Exhibit, Row
-from driftjudge.lab.experiments import Options
+from driftjudge.lab.experiments import Options, make_exhibit
 from driftjudge.lab.published import published
 from driftjudge.lab.setting import Setting
 from driftjudge.lab.simulate import simulate
@@ -52,15 +52,14 @@ def run(setting: Setting, options: Options) -> Exhibit:
             data.append({"main": main, "items per re-score": every, "spill": spill[main, every]})
         entries["system power"] = Entry(power[main, 5])
         rows.append(Row(main, entries))
-    return Exhibit(
+    return make_exhibit(
+        setting,
+        options,
         experiment="coprovision",
         title="Co-provisioning: main power and anchor rate",
         source="Figure 3",
-        dataset=setting.table.name,
-        replica=setting.table.replica,
         seeds=seeds,
-        preset=options.preset,
-        rows=tuple(rows),
+        rows=rows,
         claims=_claims(latency, spill, power),
         data={"spill": data},
     )

@@ -20,7 +20,7 @@ from driftjudge.lab.detection import (
     too_faint,
 )
 from driftjudge.lab.exhibits import Claim, Entry, Exhibit, Row, rate_claim
-from driftjudge.lab.experiments import Options
+from driftjudge.lab.experiments import Options, make_exhibit
 from driftjudge.lab.published import published
 from driftjudge.lab.setting import Setting
 from driftjudge.report.figures import cost_and_power
@@ -97,15 +97,13 @@ def run(setting: Setting, options: Options) -> Exhibit:
             cost = paper.get("cost", paper["in_control"])  # nothing detected: the paper gives no other cost
             data.append({"who": "paper", "policy": family, "cost": cost, "power": 1.0 - paper["censor"]})
     claims = (*frontier_claims(points), *_log_rule(setting.name, points))
-    return Exhibit(
+    return make_exhibit(
+        setting,
+        options,
         experiment="frontier",
         title="Cost-reliability frontier",
         source="Appendix B, figure 1",
-        dataset=setting.table.name,
-        replica=setting.table.replica,
-        seeds=options.seeds,
-        preset=options.preset,
-        rows=tuple(rows),
+        rows=rows,
         claims=claims,
         notes=(COUNT_NOTE, FULL_NOTE, *_reasons(claims, points["full"].drift)),
         data={"power": data},

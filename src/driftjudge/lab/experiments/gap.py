@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from driftjudge.lab.exhibits import Claim, Entry, Exhibit, Row
-from driftjudge.lab.experiments import Options
+from driftjudge.lab.experiments import Options, make_exhibit
 from driftjudge.lab.published import published
 from driftjudge.lab.setting import Setting
 from driftjudge.report.figures import grid
@@ -34,15 +34,13 @@ def run(setting: Setting, options: Options) -> Exhibit:
             }
             rows.append(Row(f"{change}: {rubric}", entries))
             data.append({"change": change, "rubric": rubric, "shift": shift})
-    return Exhibit(
+    return make_exhibit(
+        setting,
+        options,
         experiment="gap",
         title="The judge's gap per rubric",
         source="Table 3",
-        dataset=table.name,
-        replica=table.replica,
-        seeds=options.seeds,
-        preset=options.preset,
-        rows=tuple(rows),
+        rows=rows,
         claims=_claims(setting),
         notes=("A replica is drawn to match these figures; on a real table they are found.",) if table.replica else (),
         data={"shift": data},

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from driftjudge.lab.exhibits import Claim, Entry, Exhibit, Row
-from driftjudge.lab.experiments import Options
+from driftjudge.lab.experiments import Options, make_exhibit
 from driftjudge.lab.published import published
 from driftjudge.lab.scenarios import CONDITIONS
 from driftjudge.lab.setting import Setting
@@ -38,15 +38,13 @@ def run(setting: Setting, options: Options) -> Exhibit:
         entries["none"] = Entry("/".join(map(str, found["none"].values())))
         entries["system"] = Entry("/".join(map(str, found["system"].values())))
         rows.append(Row(f"guard {guard}", entries))
-    return Exhibit(
+    return make_exhibit(
+        setting,
+        options,
         experiment="guard",
         title="A real harsh judge change against the guard",
         source="Table 4",
-        dataset=setting.table.name,
-        replica=setting.table.replica,
-        seeds=options.seeds,
-        preset=options.preset,
-        rows=tuple(rows),
+        rows=rows,
         claims=(
             Claim("spill is non-increasing in the guard", spills == sorted(spills, reverse=True), f"{spills}"),
             Claim("none and system rows do not depend on the guard", len(set(quiet)) == 1, f"{quiet[0]}"),

@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 
 from driftjudge.lab.detection import same_censoring, streams, too_faint
 from driftjudge.lab.exhibits import Claim, Entry, Exhibit, Row, rate_claim
-from driftjudge.lab.experiments import Options
+from driftjudge.lab.experiments import Options, make_exhibit
 from driftjudge.lab.published import published
 from driftjudge.lab.roster import ALPHA, BUDGETS, FLOORS, HELD_OUT, Result, Trial, run_roster
 from driftjudge.lab.scenarios import regressed_blind
@@ -46,15 +46,13 @@ def run(setting: Setting, options: Options) -> Exhibit:
         entries["false alarms"] = Entry(alarms, published(setting.name, "methods", "false_alarms", label))
         rows.append(Row(label, entries))
     claims = method_claims(results, drifts)
-    return Exhibit(
+    return make_exhibit(
+        setting,
+        options,
         experiment="methods",
         title="Ten methods on severe and mild drift",
         source="Appendix B",
-        dataset=setting.table.name,
-        replica=setting.table.replica,
-        seeds=options.seeds,
-        preset=options.preset,
-        rows=tuple(rows),
+        rows=rows,
         claims=claims,
         notes=(*notes, *_reasons(claims, setting, trials, results)),
         data={"power": sorted(data, key=lambda dot: str(dot["panel"]).endswith("paper"))},

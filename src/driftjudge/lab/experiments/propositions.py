@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from driftjudge.lab.exhibits import Claim, Entry, Exhibit, Row, rate_claim
-from driftjudge.lab.experiments import Options
+from driftjudge.lab.experiments import Options, make_exhibit
 from driftjudge.lab.scenarios import Condition
 from driftjudge.lab.setting import Setting
 from driftjudge.lab.simulate import NEVER, Outcomes, simulate
@@ -36,14 +36,12 @@ def run(setting: Setting, options: Options) -> Exhibit:
             "4 orthogonality", {"anchor alarms moved by the main": Entry(_differing(judge.judge_at, cheaper.judge_at))}
         ),
     )
-    return Exhibit(
+    return make_exhibit(
+        setting,
+        options,
         experiment="propositions",
         title="The four propositions",
         source="Section 4.5",
-        dataset=setting.table.name,
-        replica=setting.table.replica,
-        seeds=options.seeds,
-        preset=options.preset,
         rows=rows,
         claims=(
             _rate_claim("1: without drift the anchors alarm in at most alpha of streams", none.judge_at, alpha),

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from driftjudge.lab.exhibits import Claim, Entry, Exhibit, Row
-from driftjudge.lab.experiments import Options
+from driftjudge.lab.experiments import Options, make_exhibit
 from driftjudge.lab.published import published
 from driftjudge.lab.scenarios import stage
 from driftjudge.lab.setting import Setting
@@ -38,14 +38,13 @@ def run(setting: Setting, options: Options) -> Exhibit:
             data.append({"item": position, "share": min(value / threshold, 2.0), "series": name})
         data += [{"item": at, "share": 1.0, "series": "alarm"} for at in (1, len(staged.block))]
     system_at, judge_at = verdict.system_alarm_at or 10**9, verdict.judge_alarm_at or 10**9
-    return Exhibit(
+    return make_exhibit(
+        setting,
+        options,
         experiment="race",
         title="The attribution race, one seed",
         source="Figure 2",
-        dataset=setting.table.name,
-        replica=setting.table.replica,
         seeds=1,
-        preset=options.preset,
         rows=(Row(f"seed {SEED}, change at {scenario.change_at + 1}", entries),),
         claims=(
             Claim(
