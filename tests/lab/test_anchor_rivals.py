@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from driftjudge.lab import anchor_rivals as rivals
 from driftjudge.lab.anchor_streams import AnchorStream, gap_of
 from driftjudge.lab.river_rivals import river_detector
+from driftjudge.lab.thresholds import first_above, held_out_threshold
 
 NAN = math.nan
 HALF, TENTH = np.array([0.5]), np.array([0.1])
@@ -81,13 +82,13 @@ def test_page_hinkley_is_rivers_without_its_forgetting(threshold: float) -> None
             if theirs.drift_detected:
                 first = i + 1
                 break
-        assert rivals.first_above(rivals.page_hinkley_path(values, np.array([NAN]), 0.005), threshold) == first > 0
+        assert first_above(rivals.page_hinkley_path(values, np.array([NAN]), 0.005), threshold) == first > 0
 
 
 def test_the_calibrated_threshold_is_exceeded_by_at_most_the_stated_share_of_exchangeable_streams() -> None:
     maxima = [float(i) for i in range(1, 61)]
-    assert rivals.calibrated_threshold(maxima, 0.1) == 55.0  # ceil(61 * 0.9): ranks 56 .. 61 of 61 are above
-    assert rivals.calibrated_threshold(maxima[:8], 0.1) == math.inf
+    assert held_out_threshold(maxima, 0.1) == 55.0  # ceil(61 * 0.9): ranks 56 .. 61 of 61 are above
+    assert held_out_threshold(maxima[:8], 0.1) == math.inf
 
 
 def test_batches_are_standardised_by_what_was_scored() -> None:
@@ -128,7 +129,7 @@ def test_scores_mirrored_at_one_half_alarm_at_the_same_time(seed: int) -> None:
         scores = rivals.batch_zscores(view, centre, spread, 20)
         found = (
             rivals.rolling_z(view, centre, spread, 30, rivals.CRITICAL),
-            rivals.first_above(rivals.page_hinkley_path(view, np.full(3, NAN), 0.005), 0.9),
+            first_above(rivals.page_hinkley_path(view, np.full(3, NAN), 0.005), 0.9),
             rivals.ewma_chart(scores, 0.2, 3.0),
             rivals.cusum_chart(scores, 0.5, 5.0),
         )

@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from driftjudge.lab.classical import (
     SHIFT,
     TOLERANCE,
-    calibrated_threshold,
-    first_above,
     page_hinkley,
     shiryaev_roberts,
     standardised,
 )
+from driftjudge.lab.thresholds import first_above, in_sample_threshold
 
 
 def a_stream(seed: int, items: int = 80) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -71,7 +70,7 @@ def test_a_very_long_drop_does_not_overflow() -> None:
 @given(st.lists(st.floats(-5, 5), min_size=1, max_size=80), st.floats(0.01, 0.5))
 def test_the_threshold_gives_at_most_alpha_in_sample_and_no_lower_one_does(peaks: list[float], alpha: float) -> None:
     found = np.array(peaks)
-    threshold = calibrated_threshold(found, alpha)
+    threshold = in_sample_threshold(found, alpha)
     allowed = int(alpha * len(peaks) + 1e-9)
     assert (found > threshold).sum() <= allowed
     assert (found >= threshold).sum() > allowed
@@ -81,7 +80,7 @@ def test_the_first_crossing_is_counted_from_one() -> None:
     path = np.array([0.0, 2.0, 1.0, 3.0])
     assert first_above(path, 0.5) == 2
     assert first_above(path, 2.0) == 4
-    assert first_above(path, 3.0) is None
+    assert first_above(path, 3.0) == 0
 
 
 def test_scores_are_standardised_cell_by_cell_and_a_constant_cell_keeps_its_scale() -> None:

@@ -15,6 +15,7 @@ from driftjudge.lab.river_rivals import DETECTORS, river_detector, river_install
 from driftjudge.lab.scenarios import Scenario, run, stage
 from driftjudge.lab.setting import Setting
 from driftjudge.lab.simulate import NEVER, simulate
+from driftjudge.lab.thresholds import first_above, held_out_threshold
 from driftjudge.monitor import MonitorConfig
 from driftjudge.monitor.config import Preset
 
@@ -129,7 +130,7 @@ def _detectors(setting: Setting, config: MonitorConfig) -> dict[str, Detector]:
     seeds = range(FIRST_HELD_OUT, FIRST_HELD_OUT + CALIBRATION_STREAMS)
     held_out = [anchor_stream(stage(setting.table, replace(config, seed=seed), _quiet(setting))) for seed in seeds]
     running, known = (
-        rivals.calibrated_threshold([float(path(stream, known_mean).max()) for stream in held_out], ALPHA)
+        held_out_threshold([float(path(stream, known_mean).max()) for stream in held_out], ALPHA)
         for known_mean in (False, True)
     )
 
@@ -140,8 +141,8 @@ def _detectors(setting: Setting, config: MonitorConfig) -> dict[str, Detector]:
     found: dict[str, Detector] = {
         "naive-z": lambda s: rivals.rolling_z(s.mean_gap, zero, s.mean_spread, window, critical),
         "naive-z, each rubric": lambda s: rivals.rolling_z(s.gaps, s.centre, s.spread, window, critical),
-        "ph-calib": lambda s: rivals.first_above(path(s, False), running),
-        "ph-calib, known mean": lambda s: rivals.first_above(path(s, True), known),
+        "ph-calib": lambda s: first_above(path(s, False), running),
+        "ph-calib, known mean": lambda s: first_above(path(s, True), known),
         "kappa rule": lambda s: rivals.kappa_rule(s, setting.scenario.grid_step, rivals.KAPPA_DROP),
         "EWMA chart": lambda s: rivals.BATCH * rivals.ewma_chart(zscores(s), rivals.EWMA_SMOOTHING, rivals.EWMA_WIDTH),
         "CUSUM chart": lambda s: (

@@ -7,7 +7,6 @@ unscored gap (NaN) is no observation: none of these methods has a place for it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,29 +83,6 @@ def page_hinkley_path(gaps: NDArray[np.float64], centre: NDArray[np.float64], to
                 below[r] = max(below[r] + mean - gaps[i, r] - tolerance, 0.0)
             path[i] = max(path[i], above[r], below[r])
     return path
-
-
-def first_above(path: NDArray[np.float64], threshold: float) -> int:
-    """How many steps a path has taken when it first exceeds the threshold; 0 for never.
-
-    >>> first_above(np.array([0.1, 0.3, 0.2]), 0.2), first_above(np.array([0.1, 0.3]), 0.5)
-    (2, 0)
-    """
-    over = path > threshold
-    return int(np.argmax(over)) + 1 if over.any() else 0
-
-
-def calibrated_threshold(maxima: Sequence[float], alpha: float) -> float:
-    """The threshold that a further drift-free stream exceeds with probability at most `alpha`.
-
-    The ceil((n + 1)(1 - alpha))-th smallest of the maxima of n held-out streams of the same kind *and length*: right
-    on average over calibration samples, not for the sample at hand, and silent about longer streams.
-
-    >>> calibrated_threshold([0.5, 0.1, 0.4, 0.2, 0.3, 0.9, 0.8, 0.7, 0.6], 0.2), calibrated_threshold([1.0], 0.1)
-    (0.8, inf)
-    """
-    rank = math.ceil((len(maxima) + 1) * (1.0 - alpha) - ROUNDING)
-    return sorted(maxima)[rank - 1] if rank <= len(maxima) else math.inf
 
 
 @kernel

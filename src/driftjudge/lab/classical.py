@@ -81,23 +81,3 @@ def standardised(
         spread = reference.std(axis=0)
         result[strata == t] = (scores[strata == t] - reference.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)
     return result
-
-
-def calibrated_threshold(peaks: NDArray[np.float64], alpha: float) -> float:
-    """The lowest threshold that at most a share alpha of drift-free streams exceed; peaks are their highest points.
-
-    >>> calibrated_threshold(np.arange(10.0), 0.2)
-    7.0
-    """
-    allowed = int(alpha * len(peaks) + 1e-9)
-    return float(np.sort(peaks)[len(peaks) - 1 - allowed])
-
-
-def first_above(path: NDArray[np.float64], threshold: float) -> int | None:
-    """Position, counted from 1, of the first statistic above the threshold.
-
-    >>> first_above(np.array([0.0, 3.0, 5.0]), 3.0), first_above(np.array([0.0]), 3.0)
-    (3, None)
-    """
-    above = np.flatnonzero(path > threshold)
-    return int(above[0]) + 1 if len(above) else None

@@ -14,6 +14,7 @@ from driftjudge.lab.detection import Detections, detect, streams
 from driftjudge.lab.scenarios import Scenario, cast
 from driftjudge.lab.setting import Setting
 from driftjudge.lab.simulate import NEVER
+from driftjudge.lab.thresholds import first_above, in_sample_threshold
 from driftjudge.monitor import Block
 from driftjudge.monitor.config import Preset
 from driftjudge.tables import ScoreTable
@@ -130,10 +131,10 @@ def _classical(setting: Setting, detector: Detector, trials: Mapping[str, Trial]
     healthy = trials["healthy"].scenario
     held_out = streams(setting.table, setting.config("paper"), healthy, HELD_OUT)
     peaks = np.array([path.max() for path in _paths(setting.table, detector, Trial(healthy, held_out))])
-    threshold = classical.calibrated_threshold(peaks, ALPHA)
+    threshold = in_sample_threshold(peaks, ALPHA)
     found = {}
     for name, trial in trials.items():
-        alarms = [classical.first_above(path, threshold) or NEVER for path in _paths(setting.table, detector, trial)]
+        alarms = [first_above(path, threshold) or NEVER for path in _paths(setting.table, detector, trial)]
         alarm_at = np.array(alarms, dtype=np.int64)
         items = np.minimum(alarm_at, trial.scenario.items)
         found[name] = Detections(trial.scenario.change_at, alarm_at, items, np.zeros_like(items))
