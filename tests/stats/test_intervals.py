@@ -18,7 +18,7 @@ def literal_interval(values: list[float], alpha: float) -> tuple[float, float]:
     bets, gains, costs, scatter = 0.0, 0.0, 0.0, 0.25
     for i, x in enumerate(values, start=1):
         mean = (0.5 + sum(values[: i - 1])) / i
-        bet = min(math.sqrt(2.0 * math.log(2.0 / alpha) / (scatter / i * i * math.log(1 + i))), 0.5)
+        bet = min(math.sqrt(2.0 * math.log(2.0 / alpha) / (scatter / i * i * math.log(1 + i))), 0.75)
         bets, gains = bets + bet, gains + bet * x
         costs += 4.0 * (x - mean) ** 2 * (-math.log(1.0 - bet) - bet) / 4.0
         scatter += (x - mean) ** 2

@@ -22,7 +22,8 @@ COUNT, SUM_X, SUM_V, SUM_BET, SUM_BET_X, SUM_COST = range(6)
 WIDTH = 6
 """Numbers of state per interval."""
 
-LARGEST_BET = 0.5
+LARGEST_BET = 0.75
+"""Any value below 1 is valid; a large one is what makes an interval of few observations say something."""
 
 
 @kernel
