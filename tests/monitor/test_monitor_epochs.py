@@ -191,8 +191,25 @@ def test_re_anchoring_withdraws_what_was_asked_of_the_old_judge() -> None:
     before = monitor.snapshot()
     for anchor in old:
         monitor.record_anchor(anchor, GOOD)
-    assert monitor.snapshot() == before
+    assert {**monitor.snapshot(), "stale": None} == {**before, "stale": None}
     assert monitor.observe("next", stratum="coding", cheap=GOOD).anchors[0].startswith("b")
+
+
+def test_late_answers_of_the_old_judge_are_no_evidence_against_the_new_one_on_anchors_that_stay() -> None:
+    monitor = make_monitor(budget=1.0, anchor_every=1)
+    for n in range(30):
+        monitor.observe(f"x{n}", stratum="coding", cheap=GOOD)
+    old = monitor.pending_anchors
+    assert monitor.anchors is not None
+    monitor.reanchor(monitor.anchors, monitor.calibration)
+    for n in range(40):
+        monitor.observe(f"y{n}", stratum="coding", cheap=GOOD)
+    for anchor in old:
+        monitor.record_anchor(anchor, BAD)
+    assert monitor._clock[ck.ANCHOR_CALLS] == 0
+    rescore_all(restored(monitor))
+    rescore_all(monitor)
+    assert monitor.verdict.kind == "none"
 
 
 def test_strong_scores_of_the_old_judge_may_come_but_carry_no_evidence() -> None:

@@ -206,7 +206,7 @@ def test_a_form_that_does_not_exist_is_refused() -> None:
 def test_a_score_outside_the_declared_range_is_named_with_its_place_and_the_range(tmp_path: Path, value: str) -> None:
     message = _refused_text(tmp_path, f"id,cheap_tone\na,1\nb,{value}\n", Columns(scale=(0, 4)))
 
-    for part in (f"score {value}", "item 'b'", "rubric 'tone'", "judge 'cheap'", "range 0 to 4", "set 'scale'"):
+    for part in (f"score {value}", "item 'b'", "rubric 'tone'", "judge 'cheap'", "range 0 to 4", "--scale"):
         assert part in message
 
 

@@ -59,11 +59,22 @@ def test_later_rescorings_show_the_judge_in_force() -> None:
     table = load_replica("helpsteer2")
     stream, anchors = table.take(range(200, len(table))), table.take(range(200))
     quiet = replay(stream, roles=Roles(), anchors=anchors, shuffle=True)
-    moved = replay(stream, roles=Roles(rescored={"harsh": 300}), anchors=anchors, shuffle=True)
+    passes = ("strong",) * 6  # the table repeats itself
+    moved = replay(stream, roles=Roles(passes=passes, rescored={"harsh": 300}), anchors=anchors, shuffle=True)
     assert quiet.verdict.kind == "none"
     assert moved.verdict.kind == "judge"
     assert moved.verdict.judge_alarm_at is not None
     assert moved.verdict.judge_alarm_at >= 300
+
+
+def test_anchors_are_taken_from_early_items_whose_scores_are_of_time_0() -> None:
+    table = load_replica("helpsteer2")
+    result = replay(table, roles=Roles(rescored={"strong": 1}), anchors=100, calibration=0.3)
+    assert result.monitor.anchors is not None
+    rows = [table.ids.index(anchor) for anchor in result.monitor.anchors.ids]
+    assert max(rows) < 100 + 0.3 * (len(table) - 100)
+    assert result.split == (100, 419, 979)
+    assert result.id_at(1) == result.watched[0]
 
 
 @pytest.mark.skipif(not KHAN.exists(), reason=f"the real table {KHAN.parent.name}/{KHAN.name} is not here")
@@ -76,6 +87,7 @@ def test_a_real_judge_upgrade_is_charged_to_the_judge() -> None:
     assert replay(table, config, roles=unchanged, shuffle=True).verdict.kind == "none"
 
 
+LATER = Roles(rescored={"strong": 1})
 PAPER = MonitorConfig(rubrics=("tone",), strata=("a", "b"), preset="paper")
 
 
@@ -91,8 +103,9 @@ def small() -> ScoreTable:
     [
         ({"roles": Roles(cheap="mini")}, "no judge 'mini' for the cheap role; name one of"),
         ({"roles": Roles(human="gold")}, "no judge 'gold' for the human role.*to go without anchors"),
-        ({"anchors": 500}, "500 anchors were wanted but 30 of 30 items carry human labels"),
-        ({"anchors": 1}, "1 anchors were wanted"),
+        ({"anchors": 500, "roles": LATER}, "500 anchors were wanted but 30 of the items that may serve"),
+        ({"anchors": 1, "roles": LATER}, "--anchors is 1; give at least 2"),
+        ({"roles": Roles(cheap="strong")}, "'strong' plays both the cheap and the strong judge"),
         ({"calibration": 0.0}, "--calibration is 0"),
         ({"calibration": 100}, "give a longer table"),
         ({}, "no calibration item belongs to the stratum 'b'.*--shuffle"),

@@ -173,4 +173,7 @@ def _conclude(staged: Staged, trace: Trace, title: str, drift: Drift, picture: P
     )
     save_picture(chart, picture)
     console.print(f"The race is drawn in {picture}. The table is a replica: scores drawn to match published figures.")
-    console.print("Try --drift none, system or both; then your own scores: driftjudge replay --help", style="dim")
+    if staged.monitor.verdict.status == "pending":
+        console.print("The stream ended before the guard closed: the verdict was not final yet.")
+    others = ", ".join(other.value for other in Drift if other is not drift)
+    console.print(f"Try --drift {others}; then your own scores: driftjudge replay --help", style="dim")

@@ -25,7 +25,9 @@ _COLUMNS, _ROLES, _MONITOR = "Columns of the table", "Who is who", "The monitor"
 
 def replay(
     table: Annotated[Path, typer.Argument(help="Scores: .csv, .jsonl or .parquet, in the order of time.")],
-    config: Annotated[Path | None, typer.Option(help="TOML file with [monitor], [columns], [roles], [replay].")] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="TOML file with sections monitor, columns, roles, replay.")
+    ] = None,
     report: Annotated[Path | None, typer.Option(help="Write a self-contained HTML report here.")] = None,
     picture: Annotated[Path | None, typer.Option(help="Draw the race here (.png, .svg or .html).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
@@ -87,10 +89,10 @@ def replay(
         "strong": strong,
         "human": human,
         "strong_after": strong_after,
-        "passes": _names(passes),
+        "passes": passes,
+        "rescored": rescored,
     }
-    roles["rescored"] = _rescored(rescored)
-    columns = {"id": id_column, "stratum": stratum_column, "rubric": rubric_column, "rubrics": _names(rubrics)}
+    columns = {"id": id_column, "stratum": stratum_column, "rubric": rubric_column, "rubrics": rubrics}
     monitor = {
         "preset": preset.value if preset else None,
         "budget": budget,
@@ -104,43 +106,13 @@ def replay(
     run = {"anchors": anchors, "calibration": calibration, "change_at": change_at, "resample": resample}
     settings = read_settings(config).over(
         roles=roles,
-        columns={**columns, "scale": _scale(scale)},
+        columns={**columns, "scale": scale},
         monitor=monitor,
         replay={**run, "shuffle": shuffle or None},
     )
     result = _run(table, settings, quiet=as_json)
     _tell(result, report, picture, as_json=as_json)
     raise typer.Exit(EXIT_CODES[result.verdict.kind])
-
-
-def _names(text: str | None) -> tuple[str, ...] | None:
-    return None if text is None else tuple(name.strip() for name in text.split(",") if name.strip())
-
-
-def _rescored(text: str | None) -> dict[str, int] | None:
-    from driftjudge.tables import TableError
-
-    if text is None:
-        return None
-    found = {}
-    for part in _names(text) or ():
-        name, _, position = part.rpartition("@")
-        if not name or not position.isdigit():
-            raise TableError(f"--rescored has {part!r}; give a judge and a position, for example week2@601")
-        found[name] = int(position)
-    return found
-
-
-def _scale(text: str | None) -> tuple[float, float] | None:
-    from driftjudge.tables import TableError
-
-    if text is None:
-        return None
-    try:
-        low, high = (float(part) for part in text.split(","))
-    except ValueError as error:
-        raise TableError(f"--scale is {text!r}; give the lowest and the highest score, for example 1,5") from error
-    return low, high
 
 
 def _run(path: Path, settings: Settings, *, quiet: bool) -> Replay:
@@ -154,7 +126,7 @@ def _run(path: Path, settings: Settings, *, quiet: bool) -> Replay:
     roles, columns = settings.table_roles(), settings.table_columns()
     options = _options(settings, columns, roles)
     stream_judges = [roles.cheap, roles.strong, roles.strong_after]
-    own = [] if isinstance(options.get("anchors"), ScoreTable) else [roles.human, *roles.passes]
+    own = [] if isinstance(options.get("anchors"), ScoreTable) else [roles.human, *roles.passes, *roles.rescored]
     table = _read(path, columns, [*stream_judges, *own])
     config, console = settings.config(table), Console(stderr=True)
     with Progress(console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
@@ -179,8 +151,11 @@ def _options(settings: Settings, columns: Columns, roles: Roles) -> dict[str, An
     for key in options:
         if key not in known:
             raise ConfigError(f"unknown setting {key!r} in [replay]; known settings: {', '.join(known)}")
+    for key, wanted in (("calibration", (int, float)), ("change_at", (int, float)), ("resample", (int,))):
+        if key in options and (isinstance(options[key], bool) or not isinstance(options[key], wanted)):
+            raise ConfigError(f"{key} in [replay] is {options[key]!r}; give a number")
     anchors = options.get("anchors")
-    if isinstance(anchors, str) and anchors.isdigit():
+    if isinstance(anchors, str) and anchors.lstrip("-").isdigit():
         options["anchors"] = int(anchors)
     elif isinstance(anchors, str):
         strong = [] if roles.passes else [roles.strong]
@@ -216,10 +191,22 @@ def _tell(result: Replay, report: Path | None, picture: Path | None, *, as_json:
         return
     console, cost = Console(), result.evidence.cost
     console.print(verdict_text(result.verdict))
+    for who, position in (("system", result.verdict.system_alarm_at), ("judge", result.verdict.judge_alarm_at)):
+        if position is not None:
+            console.print(f"The {who} alarm rose at watched item {position:,}: id {result.id_at(position)!r}.")
+    anchors, healthy, watched = result.split
+    console.print(f"{anchors:,} anchors, {healthy:,} items to calibrate on, {watched:,} items watched, in that order.")
     console.print(
         f"{cost.items:,} items, {cost.strong_calls:,} strong calls, {cost.anchor_calls:,} anchor re-scores: "
-        f"{cost.fraction:.2f} of the cost of asking the strong judge about everything."
+        f"{cost.fraction:.2f} of the cost of asking the strong judge about everything, if a cheap call costs "
+        f"{result.evidence.config.cheap_price / result.evidence.config.strong_price:.3g} of a strong one."
     )
+    if cost.strong_calls == 0:
+        console.print("No strong call was made on so few items, so this says nothing; watch more.", style="bold")
+    if cost.strong_unscored:
+        console.print(f"{cost.strong_unscored:,} strong calls lack a score and count as the best one.")
+    if not result.verdict.judge_watched:
+        console.print(result.evidence.assumptions[-1])
     for made in (report, picture):
         if made is not None:
             console.print(f"Written: {made}")

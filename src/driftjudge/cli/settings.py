@@ -38,7 +38,12 @@ class Settings:
 
     def table_columns(self) -> Columns:
         """How to read the table."""
-        columns: Columns = _made(Columns, "columns", _tuples(self.columns))
+        values = _tuples(self.columns)
+        if "scale" in values:
+            values["scale"] = _scale(values["scale"])
+        if "rubrics" in values:
+            values["rubrics"] = _names(values["rubrics"], "rubrics")
+        columns: Columns = _made(Columns, "columns", values)
         return columns
 
     def table_roles(self) -> Roles:
@@ -46,6 +51,13 @@ class Settings:
         roles = _tuples(self.roles)
         if roles.get("human") == "":
             roles["human"] = None
+        if "passes" in roles:
+            roles["passes"] = _names(roles["passes"], "passes")
+        if "rescored" in roles:
+            roles["rescored"] = _rescored(roles["rescored"])
+        for key in ("cheap", "strong", "human", "strong_after"):
+            if roles.get(key) is not None and not isinstance(roles[key], str):
+                raise ConfigError(f"{key} in [roles] is {roles[key]!r}; give the name of a judge")
         made: Roles = _made(Roles, "roles", roles)
         return made
 
@@ -80,6 +92,39 @@ def _tuples(values: dict[str, Any]) -> dict[str, Any]:
         return {k: fixed(v) for k, v in value.items()} if isinstance(value, dict) else value
 
     return {key: fixed(value) for key, value in values.items()}
+
+
+def _names(value: Any, key: str) -> tuple[str, ...]:
+    """A list of names, or names separated by commas."""
+    if isinstance(value, str):
+        value = tuple(name.strip() for name in value.split(",") if name.strip())
+    if not isinstance(value, tuple) or not all(isinstance(name, str) for name in value):
+        raise ConfigError(f"{key} is {value!r}; give names, separated by commas on the command line")
+    return value
+
+
+def _scale(value: Any) -> Any:
+    """A range as two numbers or as text such as 1,5; per rubric where it is a mapping."""
+    if isinstance(value, dict):
+        return {rubric: _scale(part) for rubric, part in value.items()}
+    parts = value.split(",") if isinstance(value, str) else value
+    try:
+        low, high = (float(part) for part in parts)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"scale is {value!r}; give the lowest and the highest score, for example 1,5") from error
+    return low, high
+
+
+def _rescored(value: Any) -> dict[str, int]:
+    """Judges with the position from which each shows the judge in force, as a mapping or as text such as later@500."""
+    if isinstance(value, str):
+        value = dict(part.rpartition("@")[::2] for part in _names(value, "rescored"))
+    found = {}
+    for name, position in value.items() if isinstance(value, dict) else (("", ""),):
+        if not name or not str(position).isdigit():
+            raise ConfigError(f"rescored has {name!r} at {position!r}; give a judge and a position, e.g. week2@601")
+        found[name] = int(position)
+    return found
 
 
 def _made(kind: type[Any], section: str, values: dict[str, Any]) -> Any:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from scipy.stats import binomtest
+from scipy.stats import binomtest, fisher_exact
 
 Value = float | int | str | None
 
@@ -56,12 +56,48 @@ class Claim:
 
 
 def rate_claim(name: str, count: int, total: int, alpha: float) -> Claim:
-    """Holds unless an exact binomial test at level 0.01 says that the rate exceeds alpha.
+    """Holds unless an exact binomial test at level 0.01 says that the rate exceeds alpha; the figure has an interval.
 
     >>> rate_claim("held", 8, 60, 0.1).holds, rate_claim("held", 20, 60, 0.1).holds
     (True, False)
     """
-    return Claim(name, bool(binomtest(count, total, alpha, alternative="greater").pvalue > 0.01), f"{count} of {total}")
+    low, high = binomtest(count, total).proportion_ci(0.95)
+    figure = f"{count} of {total}, exact 95 % interval {low:.2f} to {high:.2f}"
+    return Claim(name, bool(binomtest(count, total, alpha, alternative="greater").pvalue > 0.01), figure)
+
+
+PAPER_SEEDS = 60
+DEPARTURE_LEVEL = 0.01
+
+
+def noise_claim(rows: Sequence[Row], seeds: int, *, rates: Sequence[str] = (), paper_seeds: int = PAPER_SEEDS) -> Claim:
+    """Holds when no count of ours differs from the paper's by more than chance allows.
+
+    Counts are entries such as 58/0/2, and shares of streams in the columns named by `rates`; each is compared by
+    Fisher's exact test at level 0.01.
+
+    >>> noise_claim([Row("r", {"none": Entry("58/0/2", "57/0/3")})], 60).holds
+    True
+    >>> noise_claim([Row("r", {"judge": Entry("0/20/40", "0/48/12")})], 60).figure
+    'r judge 0/20/40 (0/48/12)'
+    """
+    apart = []
+    for row in rows:
+        for name, entry in row.entries.items():
+            pairs = _counts(entry, seeds, paper_seeds, is_rate=name in rates)
+            tests = [[(a, seeds - a), (b, paper_seeds - b)] for a, b in pairs]
+            if any(fisher_exact(test).pvalue < DEPARTURE_LEVEL for test in tests):
+                apart.append(f"{row.label} {name} {entry.text()}")
+    return Claim("counts are within binomial noise of the published ones", not apart, "; ".join(apart) or "all are")
+
+
+def _counts(entry: Entry, seeds: int, paper_seeds: int, *, is_rate: bool) -> list[tuple[int, int]]:
+    ours, paper = entry.measured, entry.published
+    if isinstance(ours, str) and isinstance(paper, str) and ours.count("/") == paper.count("/") == 2:
+        return [(int(a), int(b)) for a, b in zip(ours.split("/"), paper.split("/"), strict=True)]
+    if is_rate and isinstance(ours, float | int) and isinstance(paper, float | int):
+        return [(round(ours * seeds), round(paper * paper_seeds))]
+    return []
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import Any
 
 from driftjudge.lab.exhibits import Exhibit, markdown
 from driftjudge.lab.experiments import Options, experiment
+from driftjudge.lab.river_rivals import river_installed
 from driftjudge.lab.setting import Source, open_setting, table_name
 from driftjudge.tables import REPLICAS
 
@@ -28,7 +29,8 @@ class Task:
     @property
     def file_stem(self) -> str:
         """Where its outputs go, below the output folder."""
-        return f"{table_name(self.source.dataset)}-{self.name}"
+        preset = "" if self.options.preset == "paper" else f"-{self.options.preset}"
+        return f"{table_name(self.source.dataset)}-{self.name}{preset}"
 
     def key(self) -> str:
         """Changes when the settings, the table or the code behind the figures do."""
@@ -37,6 +39,7 @@ class Task:
         if path.is_file():
             digest.update(path.read_bytes())
         digest.update(_code_digest())
+        digest.update(b"river" if river_installed() else b"")  # an experiment shows it where it is
         return digest.hexdigest()[:16]
 
 
@@ -117,4 +120,6 @@ def command_of(task: Task) -> str:
     if own:
         words += ["--cheap", source.cheap, "--strong", source.strong, "--human", source.human]
         words += ["--after", ",".join(source.after)]
+    if source.target is not None:
+        words += ["--target", ":".join(source.target)]
     return " ".join([*words, "--seeds", str(options.seeds), "--preset", options.preset])

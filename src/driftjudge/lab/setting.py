@@ -63,11 +63,21 @@ def open_setting(source: Source) -> Setting:
     """Load the table and work out the rest."""
     if source.dataset in REPLICAS:
         table = load_replica(source.dataset)
+        _check_target(table, source.target)
         scenario = Scenario(target=source.target or TARGET_CELLS[table.name])
         return Setting(source.dataset, table, _shifts(table, ("lenient", "harsh")), scenario)
     table = _roles(source)
+    _check_target(table, source.target)
     target, scenario = _target(table, source)
     return Setting(table.name, table, _shifts(table, source.after), replace(scenario, target=target))
+
+
+def _check_target(table: ScoreTable, target: tuple[str, str] | None) -> None:
+    if target is not None and (target[0] not in table.rubrics or target[1] not in table.stratum_names):
+        raise TableError(
+            f"{table.name} has no cell {target[0]}:{target[1]}; its rubrics are {', '.join(table.rubrics)}, its strata "
+            f"{', '.join(table.stratum_names)}"
+        )
 
 
 def table_name(dataset: str) -> str:

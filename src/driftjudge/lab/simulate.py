@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from driftjudge.lab.scenarios import Scenario, stage
 from driftjudge.monitor import MonitorConfig
 from driftjudge.monitor import clock as ck
+from driftjudge.monitor.attribution import attribute
 from driftjudge.tables import ScoreTable
 
 NEVER = 10**9
@@ -36,10 +37,14 @@ class Outcomes:
         return len(self.system_at)
 
     def verdicts(self, guard: int) -> dict[str, int]:
-        """Counts under equation 7 for any guard: it reads the alarm positions and nothing else."""
-        judge = (self.judge_at < NEVER) & (self.judge_at <= self.system_at + guard)
-        system = (self.system_at < NEVER) & ~judge
-        return {"none": int((~judge & ~system).sum()), "system": int(system.sum()), "judge": int(judge.sum())}
+        """Counts for any guard counted in positions: the rule reads the alarm positions and nothing else."""
+        counts = {"none": 0, "system": 0, "judge": 0}
+        for system_at, judge_at in zip(self.system_at.tolist(), self.judge_at.tolist(), strict=True):
+            clock = ck.new_clock()
+            clock[ck.POSITION] = NEVER
+            clock[ck.SYSTEM_AT], clock[ck.JUDGE_AT] = system_at % NEVER, judge_at % NEVER
+            counts[attribute(clock, guard=guard, burst=0, anchored=True)[0]] += 1
+        return counts
 
     def system_latency(self) -> float | None:
         """Median items from the change to the system alarm, over streams that alarmed after it."""

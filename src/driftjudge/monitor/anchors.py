@@ -69,19 +69,19 @@ class AnchorSet:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-able mapping that `from_json` turns back into an equal set."""
-        return {
-            "ids": list(self.ids),
-            "human": pack(self.human),
-            "passes": pack(self.passes),
-            "resolution": self.resolution,
-        }
+        arrays = {"human": pack(self.human), "passes": pack(self.passes)}
+        return {"ids": list(self.ids), **arrays, "resolution": self.resolution, "freeze_hash": self.freeze_hash}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> AnchorSet:
-        """The set of a mapping made by `to_json`."""
-        return cls(
-            ids=data["ids"], human=unpack(data["human"]), passes=unpack(data["passes"]), resolution=data["resolution"]
-        )
+        """The set of a mapping made by `to_json`; refused when items or labels were edited since."""
+        human, passes = unpack(data["human"]), unpack(data["passes"])
+        anchors = cls(ids=data["ids"], human=human, passes=passes, resolution=data["resolution"])
+        if anchors.freeze_hash != data["freeze_hash"]:
+            raise AnchorError(
+                "items or labels of the anchors were edited since they were frozen; restore the originals"
+            )
+        return anchors
 
 
 def _labels(human: ArrayLike) -> NDArray[np.float64]:

@@ -142,16 +142,30 @@ class MonitorConfig:
         return 1.0 / (alpha - spent) if self.run_length is None else self.run_length / (1.0 - spent)
 
     @property
-    def promise(self) -> str:
-        """The error rate in force, in words."""
+    def system_promise(self) -> str:
+        """The error rate in force for the system, in words."""
         if self.run_length is not None:
-            return (
-                f"false system alarms at least {self.run_length:g} items apart on average, "
-                f"false judge alarms at least {self.run_length:g} anchor re-scores apart"
-            )
+            return f"false system alarms at least {self.run_length:g} items apart on average"
+        return (
+            f"a false system alarm ever in this epoch with probability at most {self.alpha_system:g}, however often "
+            f"you look{self._caveat}"
+        )
+
+    @property
+    def _caveat(self) -> str:
+        """What an error rate without honest baselines rests on."""
+        if self.baseline_share:
+            return ""
+        return ", if the judge repeats itself exactly and the slack covers the error of the bars"
+
+    @property
+    def promise(self) -> str:
+        """The error rates in force, in words."""
+        if self.run_length is not None:
+            return f"{self.system_promise}, false judge alarms at least {self.run_length:g} anchor re-scores apart"
         return (
             f"a false system alarm ever in this epoch with probability at most {self.alpha_system:g}, "
-            f"a false judge alarm with at most {self.alpha_judge:g}, however often you look"
+            f"a false judge alarm with at most {self.alpha_judge:g}, however often you look{self._caveat}"
         )
 
     def to_json(self) -> dict[str, Any]:

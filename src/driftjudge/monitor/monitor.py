@@ -6,6 +6,7 @@ give the same state.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -72,6 +73,7 @@ class Monitor:
         self._draws = DrawLine()
         self._seen_ids = Memory(config.id_memory)
         self._withdrawn = Memory(config.id_memory)
+        self._stale: Counter[str] = Counter()
         self._story: list[Milestone] = []
         self._cells: tuple[tuple[str, str], ...] = ()
         self._rubrics: tuple[tuple[str, str], ...] = ()
@@ -178,10 +180,14 @@ class Monitor:
         withdrawn meanwhile (the anchors had already alarmed) is ignored.
         """
         self._check_running()
+        if self._stale[anchor_id] > 0:  # still an answer of the judge before the last re-anchoring
+            self._stale[anchor_id] -= 1
+            return
         anchor = self._anchor_index.get(anchor_id)
         draw = None if anchor is None else self._draws.wanted(anchor)
         if draw is None:
             if anchor_id in self._withdrawn:
+                self._clock[ck.ANCHOR_CALLS] += 1  # paid for all the same
                 return
             raise UnaskedError(f"nobody asked for a re-score of anchor {anchor_id!r}; see monitor.pending_anchors")
         row = score_row(scores, self.config.rubrics, "re-score of anchor", anchor_id)
@@ -274,10 +280,14 @@ class Monitor:
     def reanchor(self, anchors: AnchorSet, calibration: Calibration) -> None:
         """Accept the current judge: new baseline passes and bars scored by it, and a new epoch for both families.
 
-        Strong scores still outstanding belong to the old judge; they may be recorded but carry no evidence.
+        Scores still outstanding belong to the old judge; they may be recorded but carry no evidence. For anchors that
+        stay, that many answers are taken for the old judge's first.
         """
         check_fit(self.config, calibration, anchors)
         baseline = baseline_of(anchors, self.config)
+        for draw in self._draws:
+            if draw.scores is None and not draw.again:
+                self._stale[self._anchor_ids[draw.anchor]] += 1
         self._withdraw_draws()
         self._clock[ck.CLOSED] = self._clock[ck.DRAWN]
         self._install_main(calibration)
@@ -425,5 +435,6 @@ class Monitor:
             judge_alarm_at=judge_at or None,
             cells=self._cells if system_at else (),
             rubrics=self._rubrics if judge_at else (),
-            promise=self.config.promise,
+            promise=self.config.promise if self._anchor is not None else self.config.system_promise,
+            judge_watched=self._anchor is not None,
         )

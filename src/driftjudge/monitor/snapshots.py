@@ -46,6 +46,7 @@ def take(monitor: Monitor) -> dict[str, Any]:
         "cells": [list(cell) for cell in monitor._cells],
         "rubrics": [list(rubric) for rubric in monitor._rubrics],
         "stopped": monitor._stopped,
+        "stale": {anchor: count for anchor, count in monitor._stale.items() if count > 0},
     }
 
 
@@ -106,6 +107,7 @@ def _rebuild(cls: type[Monitor], state: Mapping[str, Any], config: MonitorConfig
     monitor._cells = tuple((str(r), str(s)) for r, s in state["cells"])
     monitor._rubrics = tuple((str(r), str(c)) for r, c in state["rubrics"])
     monitor._stopped = str(state["stopped"])
+    monitor._stale.update({str(anchor): int(count) for anchor, count in state["stale"].items()})
     monitor._verdict = monitor._read_verdict()
     return monitor
 

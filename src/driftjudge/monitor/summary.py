@@ -156,7 +156,7 @@ def cost_of(monitor: Monitor) -> Cost:
 
 def _assumptions(monitor: Monitor) -> tuple[str, ...]:
     config, baseline = monitor.config, monitor.baseline
-    lines = [f"Error rate in force: {config.promise}."]
+    lines = [f"Error rate in force: {monitor.verdict.promise}."]
     if config.baseline_share:
         lines.append(
             f"{config.baseline_share:.0%} of each alpha pays for the error of bars and anchor baselines, which are "
@@ -173,6 +173,12 @@ def _assumptions(monitor: Monitor) -> tuple[str, ...]:
     else:
         lines.append("The anchors' human labels are still right, and nobody tunes the judge on them.")
         lines += [f"{note[0].upper()}{note[1:]}." for note in baseline.notes]
+    clock = monitor._clock
+    if clock[ck.STRONG_UNSCORED]:
+        lines.append(
+            f"{clock[ck.STRONG_UNSCORED]} of {clock[ck.STRONG_CALLS]} strong calls lack a score and count as the best "
+            f"one: that can hide a drop, never invent one."
+        )
     unwatched = int(np.isnan(monitor._main.cells[:, NULL]).sum())
     if unwatched:
         lines.append(f"{unwatched} of {config.cells} cells are not watched: their bars leave no room for a drop.")

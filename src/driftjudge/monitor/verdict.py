@@ -28,15 +28,19 @@ class Verdict:
     system_alarm_at: int | None
     judge_alarm_at: int | None
     cells: tuple[tuple[str, str], ...]
-    """(rubric, stratum) that closed testing named when the system alarm rose, strongest first."""
+    """(rubric, stratum) named when the system alarm rose: by closed testing, or else the strongest one."""
     rubrics: tuple[tuple[str, str], ...]
     """(rubric, "harsher" | "more lenient" | "different") when the judge alarm rose, strongest first."""
     promise: str
     """The error rate in force, in words."""
+    judge_watched: bool = True
+    """False without anchors: nothing can then be said about the judge."""
 
     def explain(self) -> str:
         """One plain sentence for the person on call."""
         where = _listed([f"{rubric} in {stratum}" for rubric, stratum in self.cells]) or "the scores"
+        if self.kind == "none" and not self.judge_watched:
+            return "No drop is shown; without anchors the judge was not watched."
         if self.kind == "none":
             return "Nothing drifted: neither the system nor the judge has moved as far as the evidence shows."
         if self.kind == "unattributed":

@@ -59,7 +59,9 @@ def _system(evidence: Evidence) -> list[str]:
 
 def _judge(evidence: Evidence) -> list[str]:
     moved = [f"{rubric} ({how})" for rubric, how in evidence.verdict.rubrics if rubric in evidence.config.rubrics]
-    about = f"Its scores moved most on {listed(moved)}. " if moved else ""
+    about = (
+        f"It was first noticed on {listed(moved)}; the shifts below say how far each rubric moved. " if moved else ""
+    )
     return [
         "Do not roll back the system on these scores: the yardstick itself moved.",
         f"{about}Check the strong judge's model version, prompt and sampling settings "

@@ -18,7 +18,7 @@ from driftjudge.tables.errors import TableError
 SUFFIXES: tuple[str, ...] = (".csv", ".jsonl", ".ndjson", ".parquet")
 """The file types that can be read and written."""
 
-_UNSCORED_TEXT = frozenset({"", "nan", "null"})
+_UNSCORED_TEXT = frozenset({"", "nan", "null", "na", "n/a", "none"})
 
 
 @dataclass(frozen=True)

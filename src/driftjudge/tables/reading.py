@@ -160,7 +160,7 @@ def _fill(
         raise TableError(
             f"{where} has the score {scores[i]:g} for item '{ids[items[i]]}' on rubric '{rubrics[rows[i]]}' by judge "
             f"'{part.judge}', outside the declared range {low[i]:g} to {high[i]:g}; "
-            f"set 'scale' to the range of the scores."
+            f"declare the range of the scores with --scale, e.g. --scale 1,5 (or scale in [columns])."
         )
     table[items, rows] = (scores - low) / (high - low)
 

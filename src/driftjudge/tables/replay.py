@@ -19,8 +19,21 @@ from driftjudge.tables.schema import ScoreTable
 DEFAULT_ANCHORS = 200
 """The paper's k; a quarter of the table where that is less."""
 TABLE_PASSES = 6
-"""Baseline passes over a table that holds one score per anchor: it repeats itself, and saying so six times bounds how
-often a judge like it departs from its usual score."""
+"""Baseline passes over a table that stands in for the judge (`strong_after`): it repeats itself by construction."""
+
+
+NO_RESCORES = (
+    "The table holds no later re-scores of the anchors (--rescored), so the judge was not watched and an alarm cannot "
+    "be attributed."
+)
+TABLE_REPEATS = (
+    "A judge change is tried out on a table, whose judge repeats itself exactly; a live judge is noisier and needs "
+    "real baseline passes."
+)
+ONE_PASS = (
+    "The table holds one time-0 score per anchor, which does not show how noisy the judge is; name more with --passes "
+    "to see smaller changes."
+)
 
 
 @dataclass(frozen=True)
@@ -39,6 +52,11 @@ class Roles:
     """Judges of the anchors' table that are later re-scorings by whatever the strong judge was then, each with the
     position of the stream from which it shows the judge in force."""
 
+    @property
+    def watch_judge(self) -> bool:
+        """Whether anything shows how the judge scores the anchors later on."""
+        return bool(self.rescored) or self.strong_after is not None
+
 
 @dataclass(frozen=True)
 class Replay:
@@ -51,7 +69,15 @@ class Replay:
     trace: Trace
     change_at: int | None
     """Position at which `strong_after` took over, if any."""
+    watched: tuple[str, ...]
+    """Ids of the items that were watched, in order: position 1 is the first."""
+    split: tuple[int, int, int]
+    """How many items became anchors, calibrated, and were watched."""
     monitor: Monitor
+
+    def id_at(self, position: int | None) -> str | None:
+        """The item at a position of the stream: where in one's own table an alarm rose."""
+        return None if position is None else self.watched[position - 1]
 
     def to_json(self) -> dict[str, Any]:
         """The verdict and its support as one JSON-able mapping."""
@@ -62,6 +88,10 @@ class Replay:
             "explanation": verdict.explain(),
             "system_alarm_at": verdict.system_alarm_at,
             "judge_alarm_at": verdict.judge_alarm_at,
+            "system_alarm_id": self.id_at(verdict.system_alarm_at),
+            "judge_alarm_id": self.id_at(verdict.judge_alarm_at),
+            "anchors": self.split[0],
+            "calibration_items": self.split[1],
             "cells": [list(cell) for cell in verdict.cells],
             "rubrics": [list(rubric) for rubric in verdict.rubrics],
             "items": cost.items,
@@ -103,7 +133,7 @@ def replay(
     _check_names(table, config, roles, anchors)
     rng = np.random.default_rng(config.seed)
     order = rng.permutation(len(table)) if shuffle else np.arange(len(table))
-    anchor_table, rest = _set_aside(table, roles, anchors, order, rng)
+    anchor_table, rest = _set_aside(table, roles, anchors, order, calibration, shuffle, rng)
     healthy, stream = _split(rest, calibration)
     if resample is not None:
         stream = rng.choice(stream, size=resample, replace=True)
@@ -116,7 +146,9 @@ def replay(
     block = _block(monitor, table, anchor_table, roles, stream, first_after)
     trace = traced_run(monitor, block, on_progress=on_progress)
     evidence = _with_notes(monitor.evidence(), roles)
-    return Replay(table.name, table.replica, monitor.verdict, evidence, trace, first_after, monitor)
+    watched = tuple(table.ids[row] for row in stream)
+    split = (0 if anchor_table is None else len(anchor_table), len(healthy), len(stream))
+    return Replay(table.name, table.replica, monitor.verdict, evidence, trace, first_after, watched, split, monitor)
 
 
 def _check_names(table: ScoreTable, config: MonitorConfig, roles: Roles, anchors: object) -> None:
@@ -135,8 +167,13 @@ def _check_names(table: ScoreTable, config: MonitorConfig, roles: Roles, anchors
             raise TableError(
                 f"{where.name} has no judge {name!r} for the {role} role; name one of {known} with --{role}{without}"
             )
-    if isinstance(anchors, ScoreTable) and not roles.passes and roles.strong not in anchors.scores:
-        raise TableError(f"{anchors.name} has no time-0 scores of the strong judge; name its columns with --passes")
+    own = isinstance(anchors, ScoreTable) and roles.watch_judge
+    if own and not roles.passes and roles.strong not in labelled.scores:
+        raise TableError(f"{labelled.name} has no time-0 scores of the strong judge; name its columns with --passes")
+    if roles.cheap == roles.strong:
+        raise TableError(
+            f"{roles.cheap!r} plays both the cheap and the strong judge; name two with --cheap and --strong"
+        )
     if roles.strong_after is not None and roles.rescored:
         raise TableError("--strong-after tries a judge change out, --rescored reports real ones; give one of the two")
     missing = [rubric for rubric in config.rubrics if rubric not in table.rubrics or rubric not in labelled.rubrics]
@@ -154,20 +191,32 @@ def _set_aside(
     roles: Roles,
     anchors: int | ScoreTable | None,
     order: NDArray[np.int64],
+    calibration: float,
+    shuffle: bool,
     rng: np.random.Generator,
 ) -> tuple[ScoreTable | None, NDArray[np.int64]]:
-    """The anchors, and the other rows in stream order."""
-    if roles.human is None or anchors == 0:
+    """The anchors, and the other rows in stream order.
+
+    Without later re-scores there is nothing to watch the judge by: a stored score would only repeat itself, and every
+    alarm would be charged to the system. Time-0 scores must be early ones, so anchors come from the front of the table
+    unless its order is not time or their passes are given.
+    """
+    if roles.human is None or anchors == 0 or not roles.watch_judge:
         return None, order
     if isinstance(anchors, ScoreTable):
         held_out = set(anchors.ids)
         return anchors, np.array([row for row in order.tolist() if table.ids[row] not in held_out], dtype=np.int64)
     labelled = np.flatnonzero(~np.isnan(table.judge(roles.human)).any(axis=1))
     wanted = min(DEFAULT_ANCHORS, len(table) // 4) if anchors is None else anchors
-    if wanted < 2 or wanted > len(labelled) or wanted >= len(table):
+    if wanted < 2:
+        raise TableError(f"--anchors is {wanted}; give at least 2 (the paper uses 200), or 0 to go without attribution")
+    if not shuffle and not roles.passes:
+        early = wanted + (calibration if calibration >= 1 else calibration * (len(table) - wanted))
+        labelled = labelled[labelled < early]
+    if wanted > len(labelled) or wanted >= len(table):
         raise TableError(
-            f"{wanted} anchors were wanted but {len(labelled)} of {len(table)} items carry human labels on every "
-            f"rubric; lower --anchors, label more items, or give --anchors 0 to go without attribution"
+            f"{wanted} anchors were wanted but {len(labelled)} of the items that may serve carry human labels on every "
+            f"rubric (early ones, unless --passes or --shuffle is given); lower --anchors or label more"
         )
     chosen = set(rng.choice(labelled, size=wanted, replace=False).tolist())
     others = np.array([row for row in order.tolist() if row not in chosen], dtype=np.int64)
@@ -211,7 +260,9 @@ def _anchor_set(table: ScoreTable, config: MonitorConfig, roles: Roles) -> Ancho
     assert roles.human is not None
     passes = [_scores(table, name, config) for name in roles.passes]
     if not passes:
-        passes = [_scores(table, roles.strong, config)] * (1 if config.baseline_share == 0.0 else TABLE_PASSES)
+        # Only a table that answers for the judge by construction repeats itself; a logged judge was asked once.
+        repeats = TABLE_PASSES if roles.strong_after is not None and config.baseline_share > 0.0 else 1
+        passes = [_scores(table, roles.strong, config)] * repeats
     return AnchorSet(ids=table.ids, human=_scores(table, roles.human, config), passes=passes)
 
 
@@ -266,10 +317,8 @@ def _block(
 
 
 def _with_notes(evidence: Evidence, roles: Roles) -> Evidence:
-    if not evidence.shifts or roles.passes:
+    if roles.passes and roles.watch_judge:
         return evidence
-    note = (
-        "The table holds one score per anchor, so its judge repeats itself exactly; a live judge is noisier and needs "
-        "real baseline passes."
-    )
+    watched = TABLE_REPEATS if roles.strong_after is not None else ONE_PASS
+    note = watched if roles.watch_judge else NO_RESCORES
     return replace(evidence, assumptions=(*evidence.assumptions, note))

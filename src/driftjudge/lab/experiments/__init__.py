@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from driftjudge.lab.exhibits import Claim, Exhibit, Row
+from driftjudge.lab.exhibits import PAPER_SEEDS, Claim, Exhibit, Row, noise_claim
 from driftjudge.lab.setting import Setting
 from driftjudge.monitor.config import Preset
 from driftjudge.tables import TableError
@@ -49,15 +49,25 @@ def make_exhibit(
     notes: Sequence[str] = (),
     data: Mapping[str, Any] | None = None,
     seeds: int | None = None,
+    compares: bool = False,
+    rates: Sequence[str] = (),
+    paper_seeds: int = PAPER_SEEDS,
 ) -> Exhibit:
-    """An exhibit of this table and these options; `seeds` where an experiment runs other than the options say."""
+    """An exhibit of this table and these options; `seeds` where an experiment runs other than the options say.
+
+    Where the paper's figures are counts, or shares of streams in the columns `rates`, a claim compares them with ours.
+    """
+    count = options.seeds if seeds is None else seeds
+    compared = noise_claim(rows, count, rates=rates, paper_seeds=paper_seeds)
+    if any(entry.published is not None for row in rows for entry in row.entries.values()) and compares:
+        claims = (*claims, compared)
     return Exhibit(
         experiment=experiment,
         title=title,
         source=source,
         dataset=setting.table.name,
         replica=setting.table.replica,
-        seeds=options.seeds if seeds is None else seeds,
+        seeds=count,
         preset=options.preset,
         rows=tuple(rows),
         claims=tuple(claims),

@@ -53,6 +53,8 @@ def run(setting: Setting, options: Options) -> Exhibit:
     return make_exhibit(
         setting,
         options,
+        compares=True,
+        rates=("detection",),
         experiment="bump",
         title="A real version bump against the anchor budget",
         source="Table 2",

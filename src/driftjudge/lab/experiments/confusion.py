@@ -45,6 +45,7 @@ def run(setting: Setting, options: Options) -> Exhibit:
     return make_exhibit(
         setting,
         options,
+        compares=True,
         experiment="confusion",
         title="Verdict confusion, none/system/judge",
         source="Table 1",

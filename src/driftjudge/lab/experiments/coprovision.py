@@ -55,6 +55,9 @@ def run(setting: Setting, options: Options) -> Exhibit:
     return make_exhibit(
         setting,
         options,
+        compares=True,
+        rates=("spill 1/5",),
+        paper_seeds=30,
         experiment="coprovision",
         title="Co-provisioning: main power and anchor rate",
         source="Figure 3",

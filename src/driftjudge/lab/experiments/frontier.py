@@ -100,6 +100,8 @@ def run(setting: Setting, options: Options) -> Exhibit:
     return make_exhibit(
         setting,
         options,
+        compares=True,
+        rates=("censored",),
         experiment="frontier",
         title="Cost-reliability frontier",
         source="Appendix B, figure 1",

@@ -41,6 +41,7 @@ def run(setting: Setting, options: Options) -> Exhibit:
     return make_exhibit(
         setting,
         options,
+        compares=True,
         experiment="guard",
         title="A real harsh judge change against the guard",
         source="Table 4",

@@ -49,6 +49,8 @@ def run(setting: Setting, options: Options) -> Exhibit:
     return make_exhibit(
         setting,
         options,
+        compares=True,
+        rates=("severe: censored", "mild: censored"),
         experiment="methods",
         title="Ten methods on severe and mild drift",
         source="Appendix B",
