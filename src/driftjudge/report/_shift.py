@@ -98,8 +98,8 @@ def _row(shift: JudgeShift, colours: Palette) -> dict[str, object]:
     return {
         "rubric": shift.rubric,
         "shift": shift.shift,
-        "low": max(-1.0, shift.low),
-        "high": min(1.0, shift.high),
+        "low": shift.shift if _words.says_nothing(shift) else max(-1.0, shift.low),
+        "high": shift.shift if _words.says_nothing(shift) else min(1.0, shift.high),
         "told": _words.signed(shift.shift),
         "interval": _words.interval(shift),
         "rescores": shift.rescores,

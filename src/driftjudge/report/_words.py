@@ -37,7 +37,14 @@ def interval(shift: JudgeShift) -> str:
     """The ends of an anytime-valid interval, in words."""
     if not (math.isfinite(shift.low) and math.isfinite(shift.high)):
         return "–"
+    if says_nothing(shift):
+        return "too few re-scores"
     return f"{signed(shift.low)} to {signed(shift.high)}"
+
+
+def says_nothing(shift: JudgeShift) -> bool:
+    """An interval over nearly every shift there can be."""
+    return shift.high - shift.low > 1.5
 
 
 def is_watched(cell: CellEvidence) -> bool:
