@@ -31,8 +31,8 @@ NAMES = (
 
 UNPUBLISHED = (
     "where counts depart from the paper's: a replica matches published summaries of single rubrics, while how the "
-    "scores of one item move together over rubrics and strata is not published, and decides how soon a contaminated main "
-    "process alarms and what the cheap judge sees of a drop"
+    "scores of one item move together over rubrics and strata is not published, and decides how soon a contaminated "
+    "main process alarms and what the cheap judge sees of a drop"
 )
 
 
