@@ -53,7 +53,7 @@ class Coins:
     """Coins one at a time; a block per purpose is kept, so that most look-ups cost nothing.
 
     >>> reader = Coins(7)
-    >>> reader.coin(ACQUISITION, 5_000) == coins(7, ACQUISITION, 5_000, 1)[0]
+    >>> bool(reader.coin(ACQUISITION, 5_000) == coins(7, ACQUISITION, 5_000, 1)[0])
     True
     """
 
