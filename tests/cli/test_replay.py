@@ -70,10 +70,16 @@ def dropping_table(folder: Path) -> Path:
 
 
 @pytest.mark.skipif(not HANNA.exists(), reason=f"the real table {HANNA.parent.name}/{HANNA.name} is not here")
-@pytest.mark.parametrize(("after", "verdict", "code"), [("orcaplatypus_13b_p4", "judge", 4), (None, "none", 0)])
+@pytest.mark.parametrize(
+    ("change", "verdict", "code"),
+    [
+        (["--strong-after", "orcaplatypus_13b_p4", "--change-at", "0.5"], "judge", 4),
+        (["--rescored", "orcaplatypus_13b_p1@1"], "none", 0),  # the same judge, watched by its anchors
+        ([], "none", 0),
+    ],
+)
 @pytest.mark.parametrize("preset", ["robust", "paper"])
-def test_a_real_prompt_change_is_charged_to_the_judge(after: str | None, verdict: str, code: int, preset: str) -> None:
-    change = ["--strong-after", after, "--change-at", "0.5"] if after else []
+def test_a_real_prompt_change_is_charged_to_the_judge(change: list[str], verdict: str, code: int, preset: str) -> None:
     roles = ["--cheap", "mistral_7b_p2", "--strong", "orcaplatypus_13b_p1", "--human", "human", *change]
     done = driftjudge("replay", str(HANNA), *roles, "--shuffle", "--preset", preset, "--json")
     assert done.returncode == code, done.stderr
