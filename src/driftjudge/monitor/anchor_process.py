@@ -35,7 +35,7 @@ from driftjudge.stats._jit import kernel
 from driftjudge.stats.anchors import anchor_statistic, rescaled_difference
 from driftjudge.stats.betting import grow, plug_in_bet, restart_weight
 from driftjudge.stats.errors import SupermartingaleError
-from driftjudge.stats.families import AVERAGE
+from driftjudge.stats.families import pool
 from driftjudge.stats.intervals import WIDTH, interval_step
 from driftjudge.stats.restart import legal_step, restart_step
 
@@ -88,17 +88,9 @@ def new_anchor_process(config: MonitorConfig, anchors: AnchorSet, baseline: Base
     )
 
 
-@kernel
-def _family_evalue(statistics: NDArray[np.float64], rule: int) -> float:
-    pooled = 0.0
-    for i in range(len(statistics)):
-        pooled = pooled + statistics[i, EVALUE] if rule == AVERAGE else max(pooled, statistics[i, EVALUE])
-    return pooled / len(statistics)
-
-
 def anchor_evalue(p: AnchorProcess) -> float:
     """The family's e-value: it alarms at `threshold`."""
-    return float(_family_evalue(p.statistics, p.alarm_rule))
+    return float(pool(p.statistics, EVALUE, 0, len(p.statistics), p.alarm_rule) / len(p.statistics))
 
 
 @kernel
@@ -134,7 +126,7 @@ def anchor_step(p: AnchorProcess, anchor: int, scores: NDArray[np.float64]) -> f
         # Unscored on either side is left to the fingerprint: it says nothing about the size of a shift.
         if not (math.isnan(scores[r]) or math.isnan(usual[r])):
             interval_step(shifts, r, rescaled_difference(scores[r], usual[r]), alpha)
-    evalue = _family_evalue(statistics, p.alarm_rule)
+    evalue = pool(statistics, EVALUE, 0, len(statistics), p.alarm_rule) / len(statistics)
     if math.isnan(evalue):
         raise SupermartingaleError("evidence is no longer a number")
     return evalue

@@ -19,7 +19,7 @@ from driftjudge.monitor.layout import BAR, CASH, GROWN, NULL, POOLED, SEEN, SUM_
 from driftjudge.stats._jit import kernel
 from driftjudge.stats.betting import grow, plug_in_bet, restart_weight
 from driftjudge.stats.errors import SupermartingaleError
-from driftjudge.stats.families import AVERAGE, BONFERRONI
+from driftjudge.stats.families import AVERAGE, BONFERRONI, pool
 from driftjudge.stats.prediction import (
     highest_observation,
     highest_observation_on_ramp,
@@ -92,7 +92,7 @@ def new_main_process(config: MonitorConfig, calibration: Calibration) -> MainPro
     )
     for t in range(len(strata)):
         first = t * process.rubrics
-        strata[t, POOLED] = _pool_cells(cells, first, first + process.rubrics, process.alarm_rule)
+        strata[t, POOLED] = pool(cells, WEALTH, first, first + process.rubrics, process.alarm_rule)
     return process
 
 
@@ -113,27 +113,9 @@ def _constant_caps(config: MonitorConfig, calibration: Calibration) -> NDArray[n
     return caps
 
 
-@kernel
-def _pool_cells(cells: NDArray[np.float64], first: int, last: int, rule: int) -> float:
-    """Sum (average rule) or largest (Bonferroni rule) of the wealth in rows `first` .. `last - 1`."""
-    pooled = 0.0
-    for cell in range(first, last):
-        pooled = pooled + cells[cell, WEALTH] if rule == AVERAGE else max(pooled, cells[cell, WEALTH])
-    return pooled
-
-
-@kernel
-def _pool_strata(strata: NDArray[np.float64], rule: int) -> float:
-    """The pool of the strata's pools, which is the pool of all cells."""
-    pooled = 0.0
-    for t in range(len(strata)):
-        pooled = pooled + strata[t, POOLED] if rule == AVERAGE else max(pooled, strata[t, POOLED])
-    return pooled
-
-
 def main_evalue(p: MainProcess) -> float:
     """The family's e-value: it alarms at `threshold`."""
-    return float(_pool_strata(p.strata, p.alarm_rule) / p.watched)
+    return float(pool(p.strata, POOLED, 0, len(p.strata), p.alarm_rule) / p.watched)
 
 
 @kernel
@@ -191,8 +173,8 @@ def main_step(
         raise SupermartingaleError("a wealth factor fell below 0: the bet exceeds its cap")
     strata[t, SEEN] += 1.0
     strata[t, CASH] = cash
-    strata[t, POOLED] = _pool_cells(cells, t * rubrics, (t + 1) * rubrics, p.alarm_rule)
-    evalue = _pool_strata(strata, p.alarm_rule) / p.watched
+    strata[t, POOLED] = pool(cells, WEALTH, t * rubrics, (t + 1) * rubrics, p.alarm_rule)
+    evalue = pool(strata, POOLED, 0, len(strata), p.alarm_rule) / p.watched
     if math.isnan(evalue):
         raise SupermartingaleError("evidence is no longer a number")
     return evalue

@@ -18,18 +18,20 @@ BONFERRONI = 1
 
 
 @kernel
-def pool(evalues: NDArray[np.float64], rule: int) -> float:
-    """Sum (average rule) or largest (Bonferroni rule) of the members; divide by their number for the family's e-value.
+def pool(rows: NDArray[np.float64], column: int, first: int, last: int, rule: int) -> float:
+    """Sum (average rule) or largest (Bonferroni rule) of one column over the rows `first` .. `last - 1`.
 
-    Pools nest: pooling the pools of the strata gives the pool of all cells.
+    Divided by the number of members it is the family's e-value. Pools nest: the pool of the strata's pools is that of
+    all cells.
 
-    >>> pool(np.array([1.0, 4.0, 1.0]), AVERAGE), pool(np.array([1.0, 4.0, 1.0]), BONFERRONI)
+    >>> rows = np.array([[1.0], [4.0], [1.0]])
+    >>> pool(rows, 0, 0, 3, AVERAGE), pool(rows, 0, 0, 3, BONFERRONI)
     (6.0, 4.0)
     """
-    total = 0.0
-    for value in evalues:
-        total = total + value if rule == AVERAGE else max(total, value)
-    return total
+    pooled = 0.0
+    for row in range(first, last):
+        pooled = pooled + rows[row, column] if rule == AVERAGE else max(pooled, rows[row, column])
+    return pooled
 
 
 def e_holm(evalues: NDArray[np.float64], alpha: float) -> NDArray[np.bool_]:
