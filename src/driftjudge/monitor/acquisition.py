@@ -8,8 +8,9 @@ stratified   every stratum gets the same expected number of labels: pi = tau (1/
 bandit       half of the budget uniform, half following the evidence as Hedge with learning rate 1 does: stratum t gets
              the weight W_t / sum W, W_t its largest wealth; pi = tau (1/2 + 1/2 (W_t / sum W) / share_t).
 escalation   equation 2: pi = pi_0 + (1 - pi_0) clip(W_t / threshold, 0, 1).
-log-escalation  the same with log W_t / log threshold: earlier to rise. Not in the paper's text, but its published
-             escalation figures are those of this rule and not of its equation 2 (see the lab's frontier).
+log-escalation  the same with log W_t / log threshold: earlier to rise. Not in the paper's text. Found by
+             trying two other triggers after equation 2 missed the published censoring on the HelpSteer2 replica; this
+             one fits there (see the lab's frontier), which is no proof that the paper used it.
 boundary     (D2) pi rises from pi_0 at mu = 1 to 1 at mu <= q0, linearly, and the most urgent rubric decides. The one
              rule that looks at this item's mu, so its bets are capped over every mu (`highest_observation_on_ramp`).
 growth       (D3) the growth a bet at the cap would make if the strong judge agreed with the cheap one's past mean in
