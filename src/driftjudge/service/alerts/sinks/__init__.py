@@ -1,0 +1,1 @@
+"""The receivers we can speak to, one module each."""
