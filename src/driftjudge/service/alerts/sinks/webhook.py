@@ -1,8 +1,8 @@
 """A generic webhook: CloudEvents 1.0 in structured mode, signed so that the receiver can tell it is ours.
 
 The header `Driftjudge-Signature: t=<unix seconds>,v1=<hex>` carries HMAC-SHA256 over `<t>.<body>`; a receiver
-recomputes it with the shared secret, compares in constant time and refuses old times. `source` and `id` together identify a
-notification, so a repeated delivery can be recognised.
+recomputes it with the shared secret, compares in constant time and refuses old times. `source` and `id` together
+identify a notification, so a repeated delivery can be recognised.
 """
 
 from __future__ import annotations
