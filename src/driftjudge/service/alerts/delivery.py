@@ -39,7 +39,8 @@ MOST_THREADS = 8
 class Delivery:
     """One alert on its way to one sink."""
 
-    id: int
+    row: int
+    """Of the alert in the outbox."""
     sink: str
     alert: Alert
     attempts: int
@@ -55,12 +56,12 @@ class Outbox(Protocol):
         """Assign an alert to sinks, each with the time (seconds since the epoch) before which it is held back."""
 
     def due(self, now: float, limit: int) -> Sequence[Delivery]:
-        """Deliveries to attempt now; of one alarm and sink only the oldest that was not accepted."""
+        """Deliveries to attempt now, claimed for us; of one alarm and sink only the oldest that was not accepted."""
 
-    def accepted(self, delivery: int, now: float) -> None:
+    def accepted(self, delivery: Delivery, now: float) -> None:
         """The receiver took it."""
 
-    def failed(self, delivery: int, error: str, next_at: float) -> None:
+    def failed(self, delivery: Delivery, error: str, next_at: float) -> None:
         """It did not; try again at `next_at`."""
 
 
@@ -227,6 +228,6 @@ class Dispatcher:
                 self.counts[what] = self.counts.get(what, 0) + 1
                 wait = max(backoff(delivery.attempts + 1, self._draw.random()), outcome.retry_after)
             if outcome.accepted:
-                self._outbox.accepted(delivery.id, self._clock())
+                self._outbox.accepted(delivery, self._clock())
             else:
-                self._outbox.failed(delivery.id, outcome.error, self._clock() + wait)
+                self._outbox.failed(delivery, outcome.error, self._clock() + wait)

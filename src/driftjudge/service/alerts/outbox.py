@@ -1,0 +1,115 @@
+"""The store's outbox as deliveries see it: routed once, claimed while it is sent, in order per alarm and sink."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, and_, exists, func, insert, select, update
+
+from driftjudge.service.alerts.alert import Alert
+from driftjudge.service.alerts.delivery import Delivery
+from driftjudge.store import Store
+from driftjudge.store import outbox as store_outbox
+from driftjudge.store.tables import deliveries, outbox
+
+ROUTED = "@routed"
+"""A delivery to nobody that marks an alert as assigned; no sink can have this name, which starts with a sign."""
+CLAIM = 60.0
+"""Seconds another process leaves a delivery alone that this one has begun: longer than any attempt takes."""
+MOST_SCANNED = 10_000
+
+
+class StoreOutbox:
+    """Implements `delivery.Outbox`."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def unrouted(self, limit: int) -> list[tuple[int, Alert]]:
+        """Alerts that were not yet assigned to sinks, oldest first."""
+        marked = exists().where(deliveries.c.outbox_id == outbox.c.id, deliveries.c.sink == ROUTED)
+        query = select(outbox.c.id, outbox.c.payload).where(~marked).order_by(outbox.c.id).limit(limit)
+        with self._store.read() as tx:
+            rows = tx.execute(query).all()
+        found = []
+        for row in rows:
+            alert = json.loads(row.payload).get("alert")
+            if alert is None:  # a change for subscribers only
+                self.route(int(row.id), {})
+            else:
+                found.append((int(row.id), Alert.from_json(alert)))
+        return found
+
+    def route(self, row: int, sinks: dict[str, float]) -> None:
+        """Assign an alert to sinks, each held back until its time; doing it twice changes nothing."""
+        with self._store.begin() as tx:
+            taken = deliveries.c.outbox_id == row, deliveries.c.sink == ROUTED
+            if tx.execute(select(deliveries.c.sink).where(*taken)).first() is not None:
+                return
+            rows = [_row(row, sink, at, None) for sink, at in sinks.items()]
+            tx.execute(insert(deliveries), [*rows, _row(row, ROUTED, 0.0, 0.0)])
+
+    def due(self, now: float, limit: int) -> list[Delivery]:
+        """The oldest message of each alarm and sink whose time has come, claimed."""
+        with self._store.begin() as tx:
+            heads: dict[tuple[str, str], store_outbox.Delivery] = {}
+            for waiting in store_outbox.undelivered(tx, limit=MOST_SCANNED):
+                heads.setdefault((waiting.sink, waiting.message.dedup_key), waiting)
+            ready = [head for head in heads.values() if head.next_attempt_at <= now][:limit]
+            return [self._delivery(head) for head in ready if self._claim(tx, head, now)]
+
+    def _claim(self, tx: Connection, head: store_outbox.Delivery, now: float) -> bool:
+        """Ours, unless another process was quicker between the look and the claim."""
+        changed = tx.execute(
+            update(deliveries)
+            .where(
+                deliveries.c.outbox_id == head.message.id,
+                deliveries.c.sink == head.sink,
+                deliveries.c.next_attempt_at == head.next_attempt_at,
+                deliveries.c.accepted_at.is_(None),
+            )
+            .values(next_attempt_at=now + CLAIM)
+        )
+        return changed.rowcount == 1
+
+    def _delivery(self, head: store_outbox.Delivery) -> Delivery:
+        return Delivery(head.message.id, head.sink, Alert.from_json(head.message.payload["alert"]), head.attempts)
+
+    def accepted(self, delivery: Delivery, now: float) -> None:
+        """The receiver took it."""
+        with self._store.begin() as tx:
+            store_outbox.accepted(tx, delivery.row, delivery.sink, at=now)
+
+    def failed(self, delivery: Delivery, error: str, next_at: float) -> None:
+        """It did not; try again then."""
+        with self._store.begin() as tx:
+            store_outbox.failed(tx, delivery.row, delivery.sink, error=error, next_attempt_at=next_at)
+
+    def counts(self, sinks: Sequence[str]) -> dict[str, tuple[int, int, str]]:
+        """By sink: messages on their way, messages taken, and the latest refusal of one still on its way."""
+        waiting = deliveries.c.accepted_at.is_(None)
+        query = (
+            select(deliveries.c.sink, waiting.label("waiting"), func.count(), func.max(deliveries.c.last_error))
+            .where(and_(deliveries.c.sink.in_(list(sinks))))
+            .group_by(deliveries.c.sink, waiting)
+        )
+        found = dict.fromkeys(sinks, (0, 0, ""))
+        with self._store.read() as tx:
+            for sink, is_waiting, number, error in tx.execute(query):
+                before = found[sink]
+                found[sink] = (
+                    (int(number), before[1], error or "") if is_waiting else (before[0], int(number), before[2])
+                )
+        return found
+
+
+def _row(row: int, sink: str, next_at: float, accepted_at: float | None) -> dict[str, object]:
+    return {
+        "outbox_id": row,
+        "sink": sink,
+        "attempts": 0,
+        "next_attempt_at": next_at,
+        "accepted_at": accepted_at,
+        "last_error": "",
+    }
