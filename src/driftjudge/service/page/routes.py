@@ -8,13 +8,15 @@ from typing import Any, Protocol
 from urllib.parse import parse_qs, quote
 
 from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from markupsafe import Markup
+from starlette.concurrency import run_in_threadpool
 
 from driftjudge.monitor.errors import MonitorError
 from driftjudge.service.access import Access, Principal
 from driftjudge.service.alerts.delivery import Outcome
 from driftjudge.service.alerts.desk import SinkStatus
+from driftjudge.service.api.streams import Streams
 from driftjudge.service.errors import BadRequestError, ServiceError
 from driftjudge.service.page import runbooks, uploads, views
 from driftjudge.service.page.door import Door, NeedsLogin, Visit
@@ -22,7 +24,7 @@ from driftjudge.service.page.pictures import CHARTS, WIDTHS, Pictures, draw
 from driftjudge.service.page.session import Sessions
 from driftjudge.service.page.templating import page, static
 from driftjudge.service.runtime import Service
-from driftjudge.service.values import AnchorIn
+from driftjudge.service.values import AnchorIn, Change
 
 POLICY = (
     "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; "
@@ -55,19 +57,27 @@ def page_router(
     access: Access,
     *,
     alerts: AlertDesk,
+    streams: Streams,
     clock: Callable[[], float],
     session_secret: str | None = None,
 ) -> APIRouter:
     """Every page. They are not part of the API's description: people use them, programs use the API."""
-    return _Pages(service, access, alerts, clock, Sessions(clock, session_secret)).router()
+    return _Pages(service, access, alerts, streams, clock, Sessions(clock, session_secret)).router()
 
 
 class _Pages:
     def __init__(
-        self, service: Service, access: Access, alerts: AlertDesk, clock: Callable[[], float], sessions: Sessions
+        self,
+        service: Service,
+        access: Access,
+        alerts: AlertDesk,
+        streams: Streams,
+        clock: Callable[[], float],
+        sessions: Sessions,
     ) -> None:
         self.service = service
         self.alerts = alerts
+        self.streams = streams
         self.clock = clock
         self.access = access
         self.door = Door(access, sessions)
@@ -85,6 +95,7 @@ class _Pages:
             ("/runbooks", "GET", self.runbook_list),
             ("/runbooks/{subject}", "GET", self.runbook),
             ("/static/{name}", "GET", self.static),
+            ("/live", "GET", self.live),
             ("/monitors/{name}", "GET", self.monitor),
             ("/monitors/{name}/acknowledge", "GET", self.acknowledge_form),
             ("/monitors/{name}/acknowledge", "POST", self.acknowledge),
@@ -184,6 +195,22 @@ class _Pages:
         if found is None:
             return Response(status_code=404, headers=HEADERS)
         return Response(found[0], media_type=found[1], headers={**HEADERS, "Cache-Control": A_YEAR})
+
+    async def live(self, request: Request, monitor: str = "") -> Response:
+        """Tells an open page when to look again."""
+        try:
+            visit = await run_in_threadpool(self.door.visit, request)
+        except NeedsLogin:
+            return Response(status_code=401, headers=HEADERS)
+
+        def wanted(change: Change) -> bool:
+            return monitor in ("", change.monitor) and visit.principal.may("read", change.monitor)
+
+        try:
+            lines = self.streams.open(wanted, None)
+        except ServiceError as error:
+            return Response(str(error), status_code=503, media_type="text/plain", headers=HEADERS)
+        return StreamingResponse(lines, media_type="text/event-stream", headers=HEADERS)
 
     # Acting.
 
@@ -337,8 +364,6 @@ class _Pages:
 
     async def _act(self, request: Request, act: Callable[[Visit, dict[str, str]], Response]) -> Response:
         """Do something for somebody who may, if one of our own forms asked for it."""
-        from starlette.concurrency import run_in_threadpool
-
         try:
             visit = await run_in_threadpool(self.door.visit, request)
         except NeedsLogin:

@@ -52,7 +52,9 @@ function soon() {
 
 if (live && "EventSource" in window) {
   const source = new EventSource(live);
-  source.addEventListener("change", soon);
+  for (const kind of ["opened", "attributed", "acknowledged", "closed", "condition", "progress"]) {
+    source.addEventListener(kind, soon);
+  }
   source.addEventListener("open", () => {
     document.body.classList.remove("stale");
     if (document.body.dataset.opened) soon(); // after a gap, look again

@@ -1,0 +1,222 @@
+"""At least once, in order, under one key, whatever the receiver does: on a real store, against real receivers."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from driftjudge.service.alerts.alert import Alert
+from driftjudge.service.alerts.compose import closed_alert
+from driftjudge.service.alerts.delivery import Dispatcher, Links, Sender
+from driftjudge.service.alerts.outbox import CLAIM, StoreOutbox
+from driftjudge.service.alerts.settings import AlertSettings, NamedSink, Route, Sink, read_alerts
+from driftjudge.service.alerts.sinks.alertmanager import Alertmanager
+from driftjudge.service.alerts.sinks.email import Email
+from driftjudge.service.alerts.sinks.pagerduty import PagerDuty
+from driftjudge.service.alerts.sinks.slack import Slack
+from driftjudge.service.alerts.sinks.webhook import Webhook
+from driftjudge.store import Store, open_store
+from driftjudge.store import outbox as store_outbox
+from tests.service.alerts.receiver import http_receiver, mail_receiver
+from tests.service.alerts.test_sinks import ALERT
+
+START = 1_794_711_600.0
+
+
+@dataclass
+class Post:
+    """An outbox, its dispatcher, and a clock that only the test moves."""
+
+    store: Store
+    now: float = START
+
+    def clock(self) -> float:
+        return self.now
+
+    def add(self, alert: Alert) -> None:
+        with self.store.begin() as tx:
+            store_outbox.add(
+                tx,
+                monitor=alert.monitor,
+                dedup_key=alert.key,
+                kind=alert.phase,
+                payload={"alert": alert.to_json()},
+                at=self.now,
+            )
+
+    def dispatcher(self, settings: AlertSettings, timeout: float = 5.0) -> Dispatcher:
+        sender = Sender(settings, Links(), timeout=timeout)
+        return Dispatcher(StoreOutbox(self.store), sender, clock=self.clock, draw=random.Random(0))
+
+    def waiting(self) -> int:
+        with self.store.read() as tx:
+            return len(store_outbox.undelivered(tx))
+
+    def until_empty(self, dispatcher: Dispatcher, rounds: int = 30) -> None:
+        for _ in range(rounds):
+            dispatcher.step()
+            if not self.waiting():
+                return
+            self.now += 3_600.0
+        pytest.fail("something was never delivered")
+
+
+@pytest.fixture
+def post(tmp_path: Path) -> Iterator[Post]:
+    store = open_store(tmp_path / "alerts.db")
+    yield Post(store)
+    store.close()
+
+
+def only(sink: Sink, **route: Any) -> AlertSettings:
+    return AlertSettings({"it": NamedSink("it", "any", sink, allow_private=True)}, (Route(("it",), **route),))
+
+
+def http_sink(kind: str, url: str) -> Sink:
+    sinks: dict[str, Sink] = {
+        "slack": Slack(url),
+        "pagerduty": PagerDuty("key", url),
+        "alertmanager": Alertmanager(url),
+        "webhook": Webhook(url, lambda: START, "hush"),
+    }
+    return sinks[kind]
+
+
+CLOSED = closed_alert(ALERT, "shop-4-closed", at=START + 60, how="Acknowledged.")
+
+
+@pytest.mark.parametrize("kind", ["slack", "pagerduty", "alertmanager", "webhook"])
+def test_an_alarm_arrives_although_the_receiver_refuses_fails_and_cuts(post: Post, kind: str) -> None:
+    with http_receiver(["500", "429 30", "400", "404", "503", "cut", "302"]) as receiver:
+        post.add(ALERT)
+        post.add(CLOSED)
+        post.until_empty(post.dispatcher(only(http_sink(kind, receiver.url))))
+    assert [request.answer for request in receiver.requests[:7]] == ["500", "429 30", "400", "404", "503", "cut", "302"]
+    assert len(receiver.accepted) == 2
+    first = {request.body for request in receiver.requests[:8]}
+    assert len(first) == 1, "every attempt says the same"
+
+
+def test_mail_arrives_although_the_server_refuses(post: Post) -> None:
+    with mail_receiver(["451 later", "554 no"]) as mailbox:
+        sink = Email("127.0.0.1", mailbox.port, "a@example.org", ("b@example.org",), "none")
+        post.add(ALERT)
+        post.until_empty(post.dispatcher(only(sink)))
+    assert mailbox.attempts == 3
+    assert len(mailbox.messages) == 1
+
+
+def test_a_receiver_that_hangs_times_out_and_gets_it_later(post: Post) -> None:
+    with http_receiver(["hang"]) as receiver:
+        post.add(ALERT)
+        dispatcher = post.dispatcher(only(Slack(receiver.url)), timeout=0.2)
+        dispatcher.step()
+        assert post.waiting() == 1
+        receiver.released.set()
+        post.until_empty(dispatcher)
+    assert [request.answer for request in receiver.requests] == ["hang", "202"]
+
+
+def test_a_receiver_that_is_away_gets_it_when_it_comes_back(post: Post) -> None:
+    with http_receiver() as gone:
+        port = int(gone.url.rpartition(":")[2])
+    post.add(ALERT)
+    dispatcher = post.dispatcher(only(PagerDuty("key", f"http://127.0.0.1:{port}")), timeout=1.0)
+    dispatcher.step()
+    assert post.waiting() == 1
+    with http_receiver(port=port) as back:
+        post.until_empty(dispatcher)
+    assert [request.json["dedup_key"] for request in back.requests] == [ALERT.key]
+
+
+def test_the_end_of_an_alarm_never_overtakes_its_beginning(post: Post) -> None:
+    with http_receiver(["500", "500"]) as receiver:
+        post.add(ALERT)
+        post.add(CLOSED)
+        dispatcher = post.dispatcher(only(PagerDuty("key", receiver.url)))
+        dispatcher.step()
+        post.now += 1.0
+        dispatcher.step()  # the closing message is due, its opening one still waits
+        post.until_empty(dispatcher)
+    assert [r.json["event_action"] for r in receiver.requests] == ["trigger", "trigger", "trigger", "resolve"]
+
+
+def test_another_alarm_is_not_held_up_by_one_that_fails(post: Post) -> None:
+    other = replace(ALERT, id="other", key="driftjudge:bank:tone:chat:1", monitor="bank")
+    with http_receiver(["500"]) as receiver:
+        post.add(ALERT)
+        post.add(other)
+        post.dispatcher(only(PagerDuty("key", receiver.url))).step()
+    assert [request.json["dedup_key"] for request in receiver.accepted] == [other.key]
+
+
+def test_retry_after_is_honoured(post: Post) -> None:
+    with http_receiver(["429 120"]) as receiver:
+        post.add(ALERT)
+        dispatcher = post.dispatcher(only(Slack(receiver.url)))
+        dispatcher.step()
+        post.now += 119.0
+        assert dispatcher.step() == 0
+        post.now += 2.0
+        assert dispatcher.step() == 1
+    assert len(receiver.accepted) == 1
+
+
+def test_quiet_hours_hold_a_message_and_do_not_drop_it(post: Post) -> None:
+    with http_receiver() as receiver:
+        section = {
+            "sinks": [{"name": "hook", "kind": "webhook", "url": receiver.url, "allow_private": True}],
+            "routes": [{"sinks": ["hook"], "quiet_hours": "00:00-23:59"}],
+        }
+        post.add(ALERT)
+        dispatcher = post.dispatcher(read_alerts(section, {}))
+        assert dispatcher.step() == 0
+        post.now += 86_400.0
+        assert dispatcher.step() == 1
+    assert len(receiver.accepted) == 1
+
+
+def test_an_alert_without_a_route_is_not_looked_at_again(post: Post) -> None:
+    post.add(ALERT)
+    dispatcher = post.dispatcher(only(Slack("http://127.0.0.1:9"), subjects=("judge",)))
+    assert dispatcher.step() == 0
+    assert StoreOutbox(post.store).unrouted(10) == []
+
+
+def test_two_processes_on_one_store_do_not_send_the_same_message(post: Post) -> None:
+    post.add(ALERT)
+    first, second = StoreOutbox(post.store), StoreOutbox(post.store)
+    for outbox in (first, second):
+        for row, _ in outbox.unrouted(10):
+            outbox.route(row, {"it": post.now})
+    assert len(first.due(post.now, 10)) == 1
+    assert second.due(post.now, 10) == []
+    # The first process dies with the message in its hands: the second takes it over.
+    assert len(second.due(post.now + CLAIM, 10)) == 1
+
+
+def test_a_sink_that_was_removed_keeps_its_messages(post: Post) -> None:
+    post.add(ALERT)
+    with http_receiver() as receiver:
+        settings = only(Slack(receiver.url))
+        post.dispatcher(replace(settings, sinks={})).step()
+        assert post.waiting() == 1
+        post.now += 3_600.0
+        post.until_empty(post.dispatcher(settings))
+    assert len(receiver.accepted) == 1
+
+
+def test_a_private_target_is_refused_without_a_request(post: Post) -> None:
+    with http_receiver() as receiver:
+        post.add(ALERT)
+        settings = AlertSettings({"it": NamedSink("it", "slack", Slack(receiver.url))}, (Route(("it",)),))
+        post.dispatcher(settings).step()
+        counts = StoreOutbox(post.store).counts(["it"])
+    assert receiver.requests == []
+    assert counts["it"][:2] == (1, 0)
+    assert "allow_private" in counts["it"][2]
