@@ -31,8 +31,9 @@ BAD = (0.0, 0.0)
 
 
 def make_config(**settings: Any) -> MonitorConfig:
-    """Two rubrics, two strata, robust, unless told otherwise."""
-    return MonitorConfig(**{"rubrics": RUBRICS, "strata": STRATA, "seed": 7, **settings})
+    """Two rubrics, two strata, robust, every item asked about with the same probability, unless told otherwise."""
+    spending = {"acquisition": "uniform", "budget": 0.3}
+    return MonitorConfig(**{"rubrics": RUBRICS, "strata": STRATA, "seed": 7, **spending, **settings})
 
 
 def healthy_scores(rng: np.random.Generator, items: int, rubrics: int = len(RUBRICS)) -> NDArray[np.float64]:

@@ -75,5 +75,5 @@ def config_of(preset: Preset, acquisition: Acquisition, seed: int, **settings: A
         preset=preset,
         acquisition=acquisition,
         seed=seed,
-        **settings,
+        **{"budget": 0.3, **settings},
     )

@@ -110,10 +110,10 @@ class Restart:
         return math.fsum(math.fsum(values) for values in self.started) / len(self.fractions) + unspent
 
 
-def bettor_of(config: MonitorConfig) -> Callable[[], PlugIn | Restart]:
+def bettor_of(config: MonitorConfig, fractions: Row) -> Callable[[], PlugIn | Restart]:
     if config.betting == "plug-in":
         return PlugIn
-    return lambda: Restart(config.bet_fractions, config.run_length is not None)
+    return lambda: Restart(fractions, config.run_length is not None)
 
 
 def pooled(config: MonitorConfig, wealths: Row) -> float:
@@ -144,10 +144,12 @@ class Cells:
         self.config, self.nulls, self.bars = config, nulls, bars
         self.strata, self.rubrics = range(len(nulls)), range(len(nulls[0]))
         self.watched = [(t, r) for t in self.strata for r in self.rubrics if not math.isnan(nulls[t][r])]
-        bettor = bettor_of(config)
+        bettor = bettor_of(config, config.bet_fractions)
         self.bettors = {cell: [bettor() for _ in config.proxies] for cell in self.watched}
         self.seen = [0 for _ in self.strata]
         self.cheap: dict[tuple[int, int], list[float]] = {cell: [] for cell in self.watched}
+        self.growth: dict[tuple[int, int], list[float]] = {cell: [] for cell in self.watched}
+        self.risen: list[list[float]] = [[] for _ in self.strata]
 
     def wealth(self, t: int, r: int) -> float:
         if (t, r) not in self.bettors:
@@ -180,11 +182,24 @@ class Cells:
             urgency = min(max(self.leader(t) / alarm, 0.0), 1.0)
         elif rule == "log-escalation":
             urgency = min(math.log(max(self.leader(t), 1.0)) / math.log(alarm), 1.0)
+        elif rule == "recent":
+            recent = [self.recent(t, r) for r in self.rubrics if self.wealth(t, r) < alarm]
+            urgency = min(math.log(max([1.0, *recent])) / math.log(10.0), 1.0)
+            return self.floor(t) + (1.0 - self.floor(t)) * urgency
         elif rule == "boundary":
             urgency = max(self.nearness(t, r, mu[r]) for r in self.rubrics)
         else:
             urgency = min(max(self.predicted_growth(t, r) for r in self.rubrics), 1.0)
         return tau + (1.0 - tau) * urgency
+
+    def recent(self, t: int, r: int) -> float:
+        """The most that half the largest bet could have made by now, whenever it started."""
+        growth = self.growth.get((t, r), [])
+        return max((math.prod(growth[start:]) for start in range(len(growth))), default=1.0)
+
+    def floor(self, t: int) -> float:
+        budget = self.config.budget
+        return max(budget - sum(self.risen[t]) / (self.seen[t] + 1), budget / 3.0)
 
     def nearness(self, t: int, r: int, mu: float) -> float:
         bar = self.bars[t][r]
@@ -211,37 +226,60 @@ class Cells:
         return 1.0 / (lowest + (1.0 - lowest) / pi - m)
 
     def take(self, t: int, mu: Row, asked: bool, pi: float, y: Row) -> None:
+        self.risen[t].append(max(pi - self.floor(t), 0.0))
         for r in self.rubrics:
             if (t, r) not in self.bettors:
                 continue
             m = self.nulls[t][r]
             predicted = m if math.isnan(mu[r]) else mu[r]
             label = 1.0 if math.isnan(y[r]) else y[r]
+            factors = []
             for omega, bettor in zip(self.config.proxies, self.bettors[t, r], strict=True):
                 f = m + omega * (predicted - m)
                 z = f + (label - f) / pi if asked else f
                 bettor.take(m - z, self.cap(t, r, omega, pi))
+                factors.append(1.0 + self.cap(t, r, omega, pi) * (m - z) / 2.0)
+            self.growth[t, r].append(sum(factors) / len(factors))
             self.cheap[t, r].append(predicted)
         self.seen[t] += 1
 
 
 # The anchor family.
 
+STEPS = (0, 1, 2, 3, 4, 5, 6, 8, 10)
+"""-log delta of the bounds of a ladder."""
+
+
+def worth_beyond(bounds: int) -> float:
+    """What evidence is worth for an edge that lies beyond this many bounds: the mean over all of 1/delta of those."""
+    return math.fsum(math.exp(step) for step in STEPS[: bounds + 1]) / len(STEPS)
+
+
+def weight_of(kind: str, rubrics: int) -> float:
+    """A statistic's share in the family: 1 for gaps, 2 for each other kind, over its rubrics and directions."""
+    return {"gap": 0.5 / rubrics, "paired": 1.0 / rubrics, "departure": 1.0 / rubrics, "any departure": 2.0}[kind]
+
 
 @dataclass
 class Watch:
-    """One statistic, its direction, and what it is compared with."""
+    """One statistic, its direction, and what it is compared with: one bound, or several and what each is worth."""
 
     kind: str
     rubric: int
     direction: float
-    centre: float
-    bettor: PlugIn | Restart
+    weight: float
+    rungs: list[tuple[float, float, PlugIn | Restart]]
 
     def take(self, x: float) -> None:
         below = self.direction < 0 and self.kind in ("gap", "paired")
-        d = self.centre - x if below else x - self.centre
-        self.bettor.take(d, 1.0 / (1.0 - self.centre) if below else 1.0 / self.centre)
+        for centre, _, bettor in self.rungs:
+            room = centre if below else 1.0 - centre
+            d = centre - x if below else x - centre
+            bettor.take(d, 1.0 / (1.0 - room) if room > 0.0 else 0.0)
+
+    @property
+    def wealth(self) -> float:
+        return min(worth * bettor.wealth for _, worth, bettor in self.rungs)
 
 
 @dataclass
@@ -255,7 +293,10 @@ class Anchors:
     watches: list[Watch]
 
     def evalue(self) -> float:
-        return pooled(self.config, [watch.bettor.wealth for watch in self.watches])
+        if self.config.alarm_rule != "average":
+            return pooled(self.config, [watch.wealth for watch in self.watches])
+        total = math.fsum(watch.weight for watch in self.watches)
+        return math.fsum(watch.weight * watch.wealth for watch in self.watches) / total
 
     def take(self, anchor: int, y: Row) -> None:
         for watch in self.watches:

@@ -54,7 +54,17 @@ def literal(monitor: Monitor) -> tuple[ref.Cells, ref.Anchors]:
             assert math.isclose(centre, mean, rel_tol=RTOL)
         else:
             assert centre < mean if direction < 0 else centre > mean
-        watches.append(ref.Watch(kind, r, direction, centre, ref.bettor_of(config)()))
+        bettor, bounds = ref.bettor_of(config, config.anchor_fractions), [rung.centre for rung in component.rungs]
+        worths = [ref.worth_beyond(i) for i in range(len(bounds))] if len(bounds) > 1 else [1.0]
+        if len(bounds) > 1 and kind in ("departure", "any departure"):
+            for bound, step in zip(bounds[:-1], ref.STEPS[1:], strict=True):
+                assert ref.chance_of_so_few(round(sum(seen)), len(seen), bound) <= math.exp(-step) * (1.0 + 1e-9)
+        elif len(bounds) > 1:
+            away = [direction * (bound - mean) for bound in bounds]
+            assert away == sorted(away)
+            assert away[0] > 0.0
+        rungs = [(bound, worth, bettor()) for bound, worth in zip(bounds, worths, strict=True)]
+        watches.append(ref.Watch(kind, r, direction, ref.weight_of(kind, RUBRICS), rungs))
     assert spent <= config.alpha_judge * config.baseline_share * (1.0 + 1e-9)
     return cells, ref.Anchors(config, human, usual, resolution, watches)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from driftjudge.cli import demo, replay, reproduce
+from driftjudge.cli import anchors, calibrate, demo, init, judge, reanchor, replay, reproduce, run, serve
 
 app = typer.Typer(
     name="driftjudge",
@@ -17,6 +17,14 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 app.command("replay")(replay.replay)
 app.command("reproduce")(reproduce.reproduce)
+app.command("init")(init.init)
+app.add_typer(anchors.anchors, name="anchors")
+app.command("calibrate")(calibrate.calibrate)
+app.command("judge")(judge.judge)
+app.command("run")(run.run)
+app.command("reanchor")(reanchor.reanchor)
+app.command("acknowledge")(reanchor.acknowledge)
+app.command("serve")(serve.serve)
 
 
 def _version(wanted: bool) -> None:

@@ -1,6 +1,6 @@
 """When to ask the strong judge: every rule gives a probability pi that is fixed before the label is known.
 
-The paper names seven ways to spend the budget and gives a sentence for most. How each was pinned down, and one more:
+The paper names seven ways to spend the budget and gives a sentence for most. How each was pinned down, and two more:
 
 uniform      pi = tau.
 stratified   every stratum gets the same expected number of labels: pi = tau (1/K) / share_t, where share_t is the
@@ -11,6 +11,12 @@ escalation   equation 2: pi = pi_0 + (1 - pi_0) clip(W_t / threshold, 0, 1).
 log-escalation  the same with log W_t / log threshold: earlier to rise. Not in the paper's text. Found by
              trying two other triggers after equation 2 missed the published censoring on the HelpSteer2 replica; this
              one fits there (see the lab's frontier), which is no proof that the paper used it.
+recent       ours, for monitors that live long: like log-escalation, but it follows the evidence since a cell last began
+             anew (a CUSUM S <- max(S, 1) (1 + lambda_max d / 2), averaged over the proxies), which does not
+             remember how long all was well: pi = floor + (1 - floor) clip(log S / log 10, 0, 1), S the largest of the
+             stratum. A cell that has proved its drop alone needs no more labels and is left out. The floor is the
+             budget minus what such rises have cost this stratum on average so far (and at least a third of the
+             budget), so that the budget is what is spent while all is calm.
 boundary     (D2) pi rises from pi_0 at mu = 1 to 1 at mu <= q0, linearly, and the most urgent rubric decides. The one
              rule that looks at this item's mu, so its bets are capped over every mu (`highest_observation_on_ramp`).
 growth       (D3) the growth a bet at the cap would make if the strong judge agreed with the cheap one's past mean in
@@ -26,12 +32,19 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from driftjudge.monitor.layout import BAR, NULL, SEEN, SUM_CHEAP, WEALTH
+from driftjudge.monitor.layout import BAR, ESCALATED, NULL, RECENT, SEEN, SUM_CHEAP, WEALTH
 from driftjudge.stats._jit import kernel
 from driftjudge.stats.prediction import highest_observation, observation_cap
 
-RULES = ("uniform", "stratified", "bandit", "escalation", "boundary", "growth", "full", "log-escalation")
-UNIFORM, STRATIFIED, BANDIT, ESCALATION, BOUNDARY, GROWTH, FULL, LOG_ESCALATION = range(8)
+RULES = ("uniform", "stratified", "bandit", "escalation", "boundary", "growth", "full", "log-escalation", "recent")
+UNIFORM, STRATIFIED, BANDIT, ESCALATION, BOUNDARY, GROWTH, FULL, LOG_ESCALATION, RECENT_EVIDENCE = range(9)
+
+RECENT_BET = 0.5
+"""Fraction of the cap at which recent evidence is measured."""
+FULL_ATTENTION = 10.0
+"""Recent evidence at which every item is asked about."""
+LOWEST_FLOOR = 1.0 / 3.0
+"""Share of the budget that is spent whatever the rises cost."""
 
 
 @kernel
@@ -63,11 +76,29 @@ def acquisition_probability(
     elif rule == LOG_ESCALATION:
         wealth = _largest_wealth(cells, rubrics, t)
         urgency = min(math.log(wealth) / math.log(wealth_at_alarm), 1.0) if wealth > 1.0 else 0.0
+    elif rule == RECENT_EVIDENCE:
+        floor = calm_floor(budget, strata, t)
+        return floor + (1.0 - floor) * _recent_urgency(cells, rubrics, t, wealth_at_alarm)
     elif rule == BOUNDARY:
         urgency = _nearness(cheap, cells, t)
     else:
         urgency = _predicted_growth(budget, cells, rubrics, t, seen)
     return budget + (1.0 - budget) * urgency
+
+
+@kernel
+def calm_floor(budget: float, strata: NDArray[np.float64], t: int) -> float:
+    """The share of stratum t's items that is asked about without any evidence (`recent` rule)."""
+    return max(budget - strata[t, ESCALATED] / (strata[t, SEEN] + 1.0), budget * LOWEST_FLOOR)
+
+
+@kernel
+def _recent_urgency(cells: NDArray[np.float64], rubrics: int, t: int, wealth_at_alarm: float) -> float:
+    largest = 1.0
+    for cell in range(t * rubrics, (t + 1) * rubrics):
+        if cells[cell, WEALTH] < wealth_at_alarm:
+            largest = max(largest, cells[cell, RECENT])
+    return min(math.log(largest) / math.log(FULL_ATTENTION), 1.0)
 
 
 @kernel

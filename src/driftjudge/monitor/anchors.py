@@ -36,8 +36,13 @@ class AnchorSet:
         human: ArrayLike,
         passes: ArrayLike | Sequence[ArrayLike],
         resolution: float | None = None,
+        strata: Sequence[str] | None = None,
     ) -> None:
-        """`resolution`: by how much a score must differ to count as different; read off the passes when left out."""
+        """Freeze the anchors.
+
+        `resolution`: by how much a score must differ to count as different; read off the passes when left out.
+        `strata`: the stratum each anchor belongs to, so that a judge that moved in one of them only is seen sooner.
+        """
         self.ids = tuple(ids)
         if not 2 <= len(self.ids) <= MOST_ANCHORS:
             raise AnchorError(f"{len(self.ids)} anchors; give from 2 to {MOST_ANCHORS} (the paper uses 200)")
@@ -55,6 +60,7 @@ class AnchorSet:
         if resolution is not None and not 0.0 < resolution < 1.0:
             raise AnchorError(f"resolution is {resolution}; a difference between scores lies in (0, 1)")
         self.resolution = resolution
+        self.strata = _strata(strata, len(self.ids))
         self.baselines: dict[tuple[object, ...], Any] = {}
 
     def __len__(self) -> int:
@@ -63,25 +69,44 @@ class AnchorSet:
 
     @property
     def freeze_hash(self) -> str:
-        """Identifies items and labels: it changes when anybody edits either."""
-        body = json.dumps([list(self.ids), self.human.tolist()], separators=(",", ":"))
+        """Identifies items, labels and strata: it changes when anybody edits one of them."""
+        frozen: list[Any] = [list(self.ids), self.human.tolist()]
+        if self.strata is not None:
+            frozen.append(list(self.strata))
+        body = json.dumps(frozen, separators=(",", ":"))
         return hashlib.sha256(body.encode()).hexdigest()
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-able mapping that `from_json` turns back into an equal set."""
         arrays = {"human": pack(self.human), "passes": pack(self.passes)}
-        return {"ids": list(self.ids), **arrays, "resolution": self.resolution, "freeze_hash": self.freeze_hash}
+        strata = {} if self.strata is None else {"strata": list(self.strata)}
+        rest = {"resolution": self.resolution, "freeze_hash": self.freeze_hash}
+        return {"ids": list(self.ids), **arrays, **strata, **rest}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> AnchorSet:
         """The set of a mapping made by `to_json`; refused when items or labels were edited since."""
         human, passes = unpack(data["human"]), unpack(data["passes"])
-        anchors = cls(ids=data["ids"], human=human, passes=passes, resolution=data["resolution"])
+        anchors = cls(
+            ids=data["ids"], human=human, passes=passes, resolution=data["resolution"], strata=data.get("strata")
+        )
         if anchors.freeze_hash != data["freeze_hash"]:
             raise AnchorError(
                 "items or labels of the anchors were edited since they were frozen; restore the originals"
             )
         return anchors
+
+
+def _strata(strata: Sequence[str] | None, count: int) -> tuple[str, ...] | None:
+    """One stratum per anchor, or none at all."""
+    if strata is None:
+        return None
+    listed = tuple(strata)
+    if isinstance(strata, str) or len(listed) != count:
+        raise AnchorError(f"{len(listed)} strata for {count} anchors; give one each, or leave them out")
+    if not all(isinstance(stratum, str) and stratum for stratum in listed):
+        raise AnchorError("strata of the anchors are non-empty texts; name them as config.strata does")
+    return listed
 
 
 def _labels(human: ArrayLike) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ both would make the judge look steadier than it is (statistics page, section 3).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from driftjudge.monitor.errors import AnchorError
 from driftjudge.stats import anchors as st
 from driftjudge.stats.betting import cap_above, cap_below
 from driftjudge.stats.bounds import highest_rate, mean_radius
+from driftjudge.stats.ladder import Rung, deltas, ladder
 
 HIGHEST_WATCHED_RATE = 0.5
 """A judge that departs from its usual score every other time leaves nothing for a fingerprint to see."""
@@ -24,6 +25,10 @@ FEWEST_SCREENED = 0.5
 """Screening keeps at least this share of the anchors, or is not done."""
 GRID_LEVELS = 25
 """Scores with more distinct values than this are continuous: `paired` is watched, departures need a resolution."""
+
+SHARES = {st.GAP: 1.0, st.PAIRED: 2.0, st.DEPARTURE: 2.0, st.ANY_DEPARTURE: 2.0}
+"""Weight of each kind of statistic in the family, spread evenly over its rubrics and directions. A judge compared with
+itself shows a change sooner than compared with humans; the gap keeps half a share because it alone speaks about them."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,18 @@ class Component:
     direction: float
     """What the judge would have done: BELOW is harsher, ABOVE more lenient (or, for any departure, different)."""
     centre: float
-    """q0 -/+ eps for a mean, p0 for a rate."""
+    """q0 -/+ eps for a mean, p0 for a rate: the bound at `baseline_share` of alpha."""
+    weight: float = 1.0
+    """Its share in the family, relative to the others'."""
+    ladder: tuple[Rung, ...] = ()
+    """The bounds that are bet against instead of `centre`, at no share of alpha; empty where there is just the one."""
+    stratum: int = -1
+    """Index into `config.strata` where it watches the anchors of one stratum; -1 for all of them."""
+
+    @property
+    def rungs(self) -> tuple[Rung, ...]:
+        """What is bet against."""
+        return self.ladder or (Rung(self.centre, 1.0),)
 
     @property
     def side(self) -> float:
@@ -44,8 +60,14 @@ class Component:
 
     @property
     def cap(self) -> float:
-        """Largest bet that keeps the factor at or above 0."""
-        return float(cap_below(self.centre) if self.side == st.BELOW else cap_above(self.centre))
+        """Largest bet against `centre` that keeps the factor at or above 0."""
+        return self.cap_at(self.centre)
+
+    def cap_at(self, centre: float) -> float:
+        """Largest bet against this bound; 0 where nothing lies beyond it."""
+        if self.side == st.BELOW:
+            return float(cap_below(centre)) if centre > 0.0 else 0.0
+        return float(cap_above(centre)) if centre < 1.0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -66,11 +88,18 @@ class Baseline:
     components: tuple[Component, ...]
     notes: tuple[str, ...]
     """Plain sentences about what could not be watched, and why."""
+    groups: NDArray[np.int64] | None = None
+    """Per kept anchor, 1 + the place of its stratum in `local`, or 0 where that is not watched by itself."""
+    local: tuple[int, ...] = ()
+    """Strata watched by themselves, as indices into `config.strata`."""
 
 
 def baseline_of(anchors: AnchorSet, config: MonitorConfig) -> Baseline:
     """The baseline of an anchor set, computed once per set of settings it depends on."""
-    key = (config.rubrics, config.alpha_judge, config.baseline_share, config.statistics, config.screen)
+    key = (
+        *(config.rubrics, config.alpha_judge, config.baseline_share, config.statistics, config.screen),
+        *(config.climbs, config.strata, config.local_share, config.stratum_anchors),
+    )
     if key not in anchors.baselines:
         anchors.baselines[key] = make_baseline(anchors, config)
     baseline: Baseline = anchors.baselines[key]
@@ -88,8 +117,7 @@ def make_baseline(anchors: AnchorSet, config: MonitorConfig) -> Baseline:
     if exact and set(config.statistics) != {"gap"}:
         raise AnchorError("fingerprint and paired statistics need baseline_share > 0 to bound the judge's own noise")
     passes = anchors.passes
-    defining = passes if exact or len(passes) == 1 else passes[: len(passes) // 2]
-    fresh = passes if exact or len(passes) == 1 else passes[len(passes) // 2 :]
+    defining, fresh = split_passes(passes, config)
     notes: list[str] = []
     kept = _screened(defining) if config.screen and len(defining) > 1 else np.arange(len(anchors))
     if len(kept) < len(anchors):
@@ -109,12 +137,51 @@ def make_baseline(anchors: AnchorSet, config: MonitorConfig) -> Baseline:
     resolution = st.resolution_of(defining, GRID_LEVELS)
     if anchors.resolution is not None:
         resolution = np.full(len(config.rubrics), anchors.resolution)
-    components = _components(config, fresh, human, usual, resolution, compare=len(passes) > 1, notes=notes)
+    continuous = [_levels(defining[:, :, r]) > GRID_LEVELS for r in range(len(config.rubrics))]
+    groups, local = _local_groups(anchors, kept, config, notes)
+    share = config.local_share if local else 0.0
+    setting = (config, len(passes) > 1, continuous)
+    components = _components(*setting, fresh, human, usual, resolution, notes=notes, share=1.0 - share)
+    for place, stratum in enumerate(local, start=1):
+        members = groups == place
+        part = (np.ascontiguousarray(x) for x in (fresh[:, members], human[members], usual[members]))
+        components += _components(*setting, *part, resolution, stratum=stratum, share=share / len(local))
     delta = 0.0 if exact else _delta(config, 1)
     drifts = [_drift(fresh[:, :, r], usual[:, r], delta) for r in range(len(config.rubrics))]
     drift, error = (np.array(column) for column in zip(*drifts, strict=True))
     gap = np.nanmean(fresh - human, axis=(0, 1))
-    return Baseline(kept, usual, resolution, gap, drift, error, components, tuple(notes))
+    return Baseline(kept, usual, resolution, gap, drift, error, components, tuple(notes), groups, local)
+
+
+def _local_groups(
+    anchors: AnchorSet, kept: NDArray[np.int64], config: MonitorConfig, notes: list[str]
+) -> tuple[NDArray[np.int64], tuple[int, ...]]:
+    """Which kept anchors form a stratum that is watched by itself: decided by their number, never by their scores."""
+    groups = np.zeros(len(kept), dtype=np.int64)
+    if anchors.strata is None or config.local_share == 0.0:
+        return groups, ()
+    codes = np.array([config.strata.index(anchors.strata[a]) for a in kept.tolist()])
+    counts = np.bincount(codes, minlength=len(config.strata))
+    local = tuple(np.flatnonzero((counts >= config.stratum_anchors) & (counts < len(kept))).tolist())
+    for place, stratum in enumerate(local, start=1):
+        groups[codes == stratum] = place
+    few = [name for name, count in zip(config.strata, counts, strict=True) if count < config.stratum_anchors]
+    if few:
+        shown = ", ".join(few[:5]) + (f" and {len(few) - 5} more" if len(few) > 5 else "")
+        notes.append(
+            f"fewer than {config.stratum_anchors} anchors are left in {shown}: a judge that moves only there is seen "
+            "through all anchors together"
+        )
+    return groups, local
+
+
+def split_passes(
+    passes: NDArray[np.float64], config: MonitorConfig
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The passes that define usual scores and those that bound; the same ones where nothing is bounded, or just one."""
+    if config.baseline_share == 0.0 or len(passes) == 1:
+        return passes, passes
+    return passes[: len(passes) // 2], passes[len(passes) // 2 :]
 
 
 def _screened(defining: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -134,29 +201,47 @@ def _delta(config: MonitorConfig, bounds_per_rubric: int) -> float:
 
 def _components(
     config: MonitorConfig,
+    compare: bool,
+    continuous: list[bool],
     fresh: NDArray[np.float64],
     human: NDArray[np.float64],
     usual: NDArray[np.float64],
     resolution: NDArray[np.float64],
     *,
-    compare: bool,
-    notes: list[str],
+    notes: list[str] | None = None,
+    stratum: int = -1,
+    share: float = 1.0,
 ) -> tuple[Component, ...]:
+    """One component per statistic, rubric and direction, over all anchors or those of one stratum.
+
+    `share` is what they have of the family's mass, and of what bounds may spend.
+
+    With a ladder none may be left out because of what the bounding passes show: shares that followed the sample would
+    spend more than the ladder's worth. A bound that leaves no room is then simply not bet against.
+    """
     rubrics = range(len(config.rubrics))
     found: list[Component] = []
+    notes = [] if notes is None else notes
 
     def observed(kind: int, r: int, direction: float) -> NDArray[np.float64]:
         return st.anchor_statistics(kind, r, direction, fresh, human, usual, resolution)
 
     def mean_components(kind: int, r: int) -> None:
         for direction in (st.BELOW, st.ABOVE):
-            radius = (
-                0.0 if config.baseline_share == 0.0 else _radius(fresh[:, :, r], direction, _delta(config, 2)) / 2.0
-            )
-            centre = float(np.mean(observed(kind, r, direction))) + direction * radius
-            if 0.0 < centre < 1.0:
-                found.append(Component(kind, r, direction, centre))
-            else:
+            mean = float(np.mean(observed(kind, r, direction)))
+
+            def bound(delta: float, mean: float = mean, direction: float = direction) -> float:
+                return mean + direction * _radius(fresh[:, :, r], direction, delta) / 2.0
+
+            centre = mean if config.baseline_share == 0.0 else bound(share * _delta(config, 2))
+            rungs: tuple[Rung, ...] = ()
+            if config.climbs:
+                far = float(direction == st.ABOVE)
+                rungs = ladder(tuple(min(max(bound(delta), 0.0), 1.0) for delta in deltas()), far)
+            component = Component(kind, r, direction, centre, SHARES[kind] / (2 * len(rubrics)), rungs)
+            if 0.0 < centre < 1.0 or config.climbs:
+                found.append(component)
+            if not 0.0 < component.rungs[0].centre < 1.0:
                 side = "harsher" if direction == st.BELOW else "more lenient"
                 notes.append(
                     f"too few anchors and passes to watch whether {config.rubrics[r]} is judged {side} by its mean"
@@ -164,10 +249,15 @@ def _components(
 
     def rate_component(kind: int, r: int, direction: float, delta: float, what: str) -> None:
         events = observed(kind, r, direction)
-        highest = highest_rate(int(events.sum()), len(events), delta)
-        if highest <= HIGHEST_WATCHED_RATE:
-            found.append(Component(kind, r, direction, highest))
-        else:
+        count, highest = int(events.sum()), highest_rate(int(events.sum()), len(events), delta)
+        share = SHARES[kind] / (1 if kind == st.ANY_DEPARTURE else 2 * len(rubrics))
+        rungs: tuple[Rung, ...] = ()
+        if config.climbs:
+            rungs = ladder(tuple(highest_rate(count, len(events), delta) for delta in deltas()), 1.0)
+        component = Component(kind, r, direction, highest, share, rungs)
+        if highest <= HIGHEST_WATCHED_RATE or config.climbs:
+            found.append(component)
+        if component.rungs[0].centre > HIGHEST_WATCHED_RATE:
             notes.append(
                 f"the judge may depart from its usual score in {highest:.0%} of re-scores ({what}): too often to be "
                 "a fingerprint"
@@ -179,22 +269,29 @@ def _components(
     if "fingerprint" in config.statistics and compare:
         for r in rubrics:
             for direction in (st.BELOW, st.ABOVE):
-                rate_component(st.DEPARTURE, r, direction, _delta(config, 3), config.rubrics[r])
-        rate_component(st.ANY_DEPARTURE, 0, st.ABOVE, _delta(config, 3), "any rubric")
+                rate_component(st.DEPARTURE, r, direction, share * _delta(config, 3), config.rubrics[r])
+        rate_component(st.ANY_DEPARTURE, 0, st.ABOVE, share * _delta(config, 3), "any rubric")
     elif "fingerprint" in config.statistics:
         notes.append(
             "one baseline pass cannot tell the judge's own noise from a change: the fingerprint is off; add passes"
         )
     if "paired" in config.statistics and compare:
         for r in rubrics:
-            if len(np.unique(fresh[:, :, r][~np.isnan(fresh[:, :, r])].round(9))) > GRID_LEVELS:
+            if continuous[r]:
                 mean_components(st.PAIRED, r)
-    if not found:
+    if stratum < 0 and not any(component.cap_at(rung.centre) > 0.0 for component in found for rung in component.rungs):
         raise AnchorError(
             f"{len(human)} anchors x {len(fresh)} bounding passes bound nothing about this judge; add anchors or "
             "baseline passes"
         )
-    return tuple(found)
+    # Mass that a stratum loses with a component goes to its others, so that what one stratum shows moves no other's.
+    mass = sum(component.weight for component in found)
+    return tuple(replace(c, stratum=stratum, weight=share * c.weight / mass) for c in found)
+
+
+def _levels(scores: NDArray[np.float64]) -> int:
+    """Number of distinct scores."""
+    return len(np.unique(scores[~np.isnan(scores)].round(9)))
 
 
 def _drift(scores: NDArray[np.float64], usual: NDArray[np.float64], delta: float) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from driftjudge.monitor import clock as ck
 from driftjudge.monitor.anchor_process import AnchorProcess
 from driftjudge.monitor.errors import MonitorError, ScoreError
-from driftjudge.monitor.stream import run_stream
+from driftjudge.monitor.stream import run_corrected_stream, run_measures, run_stream
 from driftjudge.stats.coins import ACQUISITION, ANCHOR_DRAW, SIMULATION, coins
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def run_block(monitor: Monitor, block: Block) -> None:
     rescored = block.rescored if anchored else np.empty((1, 1, 0, len(config.rubrics)))
     every = config.anchor_every if anchored else 0
     first_draw = int(clock[ck.CLOSED])
-    draws = (len(block) // every if every else 0) + config.burst + 2
+    draws = (len(block) // every if every else 0) + config.burst + config.measure + 2
     item_coins = coins(config.seed, ACQUISITION, monitor.position, len(block))
     draw_coins = coins(config.seed, ANCHOR_DRAW, first_draw, draws)
     repeat_coins = coins(config.seed, SIMULATION, first_draw, draws)
@@ -65,15 +65,29 @@ def run_block(monitor: Monitor, block: Block) -> None:
     while done < len(block):
         system_at, judge_at = int(clock[ck.SYSTEM_AT]), int(clock[ck.JUDGE_AT])
         stop = _next_stop(monitor, len(block), done)
-        done += monitor._compute(
-            run_stream, monitor._main, process, clock, every, monitor._burst,
-            block.strata[done:stop], block.cheap[done:stop], block.strong[done:stop], item_coins[done:stop],
-            block.versions[done:stop], rescored, draw_coins, repeat_coins, first_draw, config.guard,
-        )  # fmt: skip
+        correction = monitor._correction
+        corrected_at = monitor._corrected_at
+        items = (block.strata[done:stop], block.cheap[done:stop], block.strong[done:stop], item_coins[done:stop])
+        judged = (block.versions[done:stop], rescored, draw_coins, repeat_coins, first_draw, config.guard)
+        if correction is None:
+            done += monitor._compute(
+                run_stream, monitor._main, process, clock, every, monitor._burst, *items, *judged, monitor._measure
+            )
+        else:
+            done += monitor._compute(
+                run_corrected_stream, monitor._main, process, correction, monitor._corrected, clock, every,
+                monitor._burst, *items, *judged,
+            )  # fmt: skip
         if clock[ck.SYSTEM_AT] != system_at:
             monitor._on_system_alarm()
         if clock[ck.JUDGE_AT] != judge_at:
             monitor._on_judge_alarm()
+            answers = rescored[block.versions[done - 1]]
+            monitor._compute(
+                run_measures, process, monitor._correction, clock, answers, draw_coins, repeat_coins, first_draw
+            )
+        if monitor._corrected_at != corrected_at:
+            monitor._on_corrected_alarm()
         if monitor.verdict.status == "pending":
             monitor._refresh()
 
@@ -128,4 +142,5 @@ def _check_rescored(rescored: NDArray[np.float64], kept: int, rubrics: int) -> N
 def _no_anchors(rubrics: int) -> AnchorProcess:
     """A process that is never stepped: kernels want arrays of the right kind even where there are no anchors."""
     nothing, table, none = np.empty(0), np.empty((0, rubrics)), np.empty((0, 3), dtype=np.int64)
-    return AnchorProcess(0, 0, 0.0, 0.0, table, table, nothing, nothing, none, table, table, table)
+    groups = np.empty(0, dtype=np.int64)
+    return AnchorProcess(0, 0, 0.0, 0.0, table, table, nothing, nothing, none, groups, none, table, table, table)

@@ -64,13 +64,22 @@ def note_main(
 
 
 @kernel
-def note_anchor(clock: NDArray[np.int64], position: int, evalue: float, threshold: float) -> bool:
-    """Book one applied re-score; on the epoch's first anchor alarm withdraw what is still to come and return True."""
+def note_anchor(
+    clock: NDArray[np.int64], position: int, evalue: float, threshold: float, measure: int = 0
+) -> bool:
+    """Book one applied re-score; on the epoch's first anchor alarm return True.
+
+    What is still to come is withdrawn then. With `measure` it is kept instead, and made up to that many draws at least:
+    they are all the new judge's, and show by how much it moved.
+    """
     clock[CLOSED] += 1
     clock[ANCHOR_CALLS] += 1
     if clock[JUDGE_AT] != 0 or evalue < threshold:
         return False
     clock[JUDGE_AT] = position
     clock[JUDGE_DRAW] = clock[CLOSED]
-    clock[CLOSED] = clock[DRAWN]
+    if measure > 0:
+        clock[DRAWN] = max(clock[DRAWN], clock[CLOSED] + measure)
+    else:
+        clock[CLOSED] = clock[DRAWN]
     return True

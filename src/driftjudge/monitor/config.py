@@ -13,7 +13,7 @@ Preset = Literal["robust", "paper"]
 Betting = Literal["restart", "plug-in"]
 AlarmRule = Literal["average", "bonferroni"]
 Statistic = Literal["gap", "fingerprint", "paired"]
-Acquisition = Literal["uniform", "stratified", "bandit", "escalation", "log-escalation", "boundary", "growth", "full"]
+Acquisition = Literal["uniform", "stratified", "bandit", "escalation", "log-escalation", "recent", "boundary", "growth", "full"]
 
 PRESETS: Mapping[Preset, Mapping[str, Any]] = {
     "paper": {
@@ -22,10 +22,16 @@ PRESETS: Mapping[Preset, Mapping[str, Any]] = {
         "proxies": (1.0,),
         "statistics": ("gap",),
         "baseline_share": 0.0,
+        "ladder": False,
         "screen": False,
+        "acquisition": "uniform",
+        "budget": 0.3,
         "anchor_every": 5,
         "guard": 300,
         "burst": 0,
+        "local_share": 0.0,
+        "measure": 0,
+        "shift_share": 0.0,
     },
     "robust": {
         "betting": "restart",
@@ -33,10 +39,16 @@ PRESETS: Mapping[Preset, Mapping[str, Any]] = {
         "proxies": (0.0, 0.5, 1.0),
         "statistics": ("gap", "fingerprint", "paired"),
         "baseline_share": 0.2,
+        "ladder": True,
         "screen": True,
+        "acquisition": "recent",
+        "budget": 0.15,
         "anchor_every": 50,
         "guard": 300,
         "burst": 60,
+        "local_share": 0.5,
+        "measure": 60,
+        "shift_share": 0.4,
     },
 }
 """What each preset means for the settings that were left at None."""
@@ -67,10 +79,11 @@ class MonitorConfig:
     """Probability of ever raising a false system alarm in an epoch."""
     alpha_judge: float = 0.1
     """Probability of ever raising a false judge alarm in an epoch."""
-    acquisition: Acquisition = "uniform"
+    acquisition: Acquisition = FROM_PRESET
     """How the strong judge's budget is spent; see `monitor/acquisition.py`."""
-    budget: float = 0.3
-    """Share of items the strong judge sees; for the escalations, boundary and growth the floor pi_0 of that share."""
+    budget: float = FROM_PRESET
+    """Share of items the strong judge sees; with `recent` while all is calm, for the escalations, boundary and growth
+    the floor pi_0 of that share."""
     slack: float = 0.05
     """How far below its bar a cell may lie before it counts as dropped (equation 1)."""
     anchor_every: int = FROM_PRESET
@@ -84,16 +97,33 @@ class MonitorConfig:
     in items for the system and in anchor re-scores for the judge (e-detector; needs restart betting)."""
     betting: Betting = FROM_PRESET
     alarm_rule: AlarmRule = FROM_PRESET
-    bet_fractions: tuple[float, ...] = (0.05, 0.15, 0.4, 0.9)
-    """Grid of bets as fractions of the cap, ascending: small ones for faint changes, large ones for plain ones."""
+    bet_fractions: tuple[float, ...] = (0.1, 0.3, 0.6, 0.95)
+    """Grid of the main family's bets as fractions of the cap, ascending: small ones for faint changes, large ones for
+    plain ones."""
+    anchor_fractions: tuple[float, ...] = (0.01, 0.03, 0.1, 0.3, 0.8)
+    """The same for the anchor family."""
     proxies: tuple[float, ...] = FROM_PRESET
     """omega: how far the cheap score is trusted, from 0 (labels only) to 1 (the paper); held side by side."""
     statistics: tuple[Statistic, ...] = FROM_PRESET
     """What is read off an anchor re-score. `paired` is used for continuous scores only."""
     baseline_share: float = FROM_PRESET
     """Share of each alpha that pays for the error of bars and anchor baselines; 0 takes them as exact."""
+    ladder: bool = FROM_PRESET
+    """Bet against several bounds of each anchor baseline at once, which costs no share of alpha (`stats/ladder.py`);
+    with `run_length` there is always just the one bound."""
     screen: bool = FROM_PRESET
     """Leave out anchors on which the judge disagrees with itself in the defining passes."""
+    local_share: float = FROM_PRESET
+    """Mass of the anchor family that is spread over strata, where the anchors carry them; 0 watches all anchors as one."""
+    stratum_anchors: int = 20
+    """Fewest kept anchors with which a stratum is watched by itself: below, its bounds leave little to see."""
+    measure: int = FROM_PRESET
+    """Anchors re-scored at once after a judge alarm, to measure by how much the judge moved."""
+    shift_share: float = FROM_PRESET
+    """Share of alpha_system that pays for the bound on the judge's shift when, after a judge alarm, the system is tested
+    against bars lowered by it; 0 does without that test."""
+    shift_tolerance: float = 0.05
+    """How far the judge's mean shift on a stratum's healthy items may lie below that on the anchors."""
     cheap_price: float = 0.000195
     """Dollars per cheap call (the paper's)."""
     strong_price: float = 0.00156
@@ -107,7 +137,7 @@ class MonitorConfig:
 
     def __post_init__(self) -> None:
         """Fill in the preset, then check everything that can be checked without data."""
-        for name in ("rubrics", "strata", "bet_fractions", "proxies", "statistics"):
+        for name in ("rubrics", "strata", "bet_fractions", "anchor_fractions", "proxies", "statistics"):
             value = getattr(self, name)
             if isinstance(value, str):
                 raise ConfigError(f"{name} is a list, got the text {value!r}; write ({value!r},)")
@@ -129,16 +159,26 @@ class MonitorConfig:
     @property
     def system_threshold(self) -> float:
         """The main family's e-value at which the system alarm rises."""
-        return self._threshold(self.alpha_system)
+        return self._threshold(self.alpha_system, self.baseline_share)
 
     @property
     def judge_threshold(self) -> float:
         """The anchor family's e-value at which the judge alarm rises."""
-        return self._threshold(self.alpha_judge)
+        return self._threshold(self.alpha_judge, 0.0 if self.climbs else self.baseline_share)
 
-    def _threshold(self, alpha: float) -> float:
+    @property
+    def corrected_threshold(self) -> float:
+        """The e-value at which the system counts as dropped although the judge moved: what bars and shift have left."""
+        return 1.0 / (self.alpha_system * (1.0 - self.baseline_share - self.shift_share))
+
+    @property
+    def climbs(self) -> bool:
+        """Whether anchor baselines are bounded by a ladder. An e-detector's promise needs bounds that simply hold."""
+        return self.ladder and self.baseline_share > 0.0 and self.run_length is None
+
+    def _threshold(self, alpha: float, share: float) -> float:
         """What is left of alpha after the bounds on bars and baselines, or of the run length if those bounds fail."""
-        spent = alpha * self.baseline_share
+        spent = alpha * share
         return 1.0 / (alpha - spent) if self.run_length is None else self.run_length / (1.0 - spent)
 
     @property
@@ -226,11 +266,12 @@ def _anything(values: Iterable[object]) -> Iterable[object]:
 
 
 def _check_numbers(config: MonitorConfig) -> None:
-    for name in ("alpha_system", "alpha_judge", "budget", "slack", "baseline_share", "cheap_price", "strong_price"):
+    for name in ("alpha_system", "alpha_judge", "budget", "slack", "baseline_share", "cheap_price", "strong_price",
+                 "local_share", "shift_share", "shift_tolerance"):
         _number(name, getattr(config, name))
     if config.run_length is not None:
         _number("run_length", config.run_length)
-    for name in ("bet_fractions", "proxies"):
+    for name in ("bet_fractions", "anchor_fractions", "proxies"):
         for value in getattr(config, name):
             _number(name, value)
     for name in ("alpha_system", "alpha_judge"):
@@ -243,6 +284,15 @@ def _check_numbers(config: MonitorConfig) -> None:
         raise ConfigError(f"slack is {config.slack}; it lies in [0, 1)")
     if not 0.0 <= config.baseline_share < 1.0:
         raise ConfigError(f"baseline_share is {config.baseline_share}; it lies in [0, 1)")
+    for name in ("local_share", "shift_share", "shift_tolerance"):
+        value = getattr(config, name)
+        if not 0.0 <= value < 1.0:
+            raise ConfigError(f"{name} is {value}; it lies in [0, 1)")
+    if config.baseline_share + config.shift_share >= 1.0:
+        raise ConfigError(
+            f"baseline_share {config.baseline_share:g} and shift_share {config.shift_share:g} leave nothing of "
+            "alpha_system; together they lie below 1"
+        )
     for name in ("cheap_price", "strong_price"):
         value = getattr(config, name)
         if not (math.isfinite(value) and value >= 0.0):
@@ -253,6 +303,8 @@ def _check_numbers(config: MonitorConfig) -> None:
         ("anchor_every", 0, 10**9),
         ("guard", 0, 10**9),
         ("burst", 0, 100_000),
+        ("measure", 0, 100_000),
+        ("stratum_anchors", 2, 100_000),
         ("seed", 0, 2**63 - 1),
         ("max_pending", 1, MOST_PENDING),
         ("id_memory", 1, MOST_PENDING),
@@ -263,9 +315,10 @@ def _check_numbers(config: MonitorConfig) -> None:
 
 
 def _check_grids(config: MonitorConfig) -> None:
-    fractions = config.bet_fractions
-    if not fractions or not all(0.0 < f <= 1.0 for f in fractions) or list(fractions) != sorted(set(fractions)):
-        raise ConfigError(f"bet_fractions are {fractions!r}; give ascending fractions of the cap in (0, 1]")
+    for name in ("bet_fractions", "anchor_fractions"):
+        fractions = getattr(config, name)
+        if not fractions or not all(0.0 < f <= 1.0 for f in fractions) or list(fractions) != sorted(set(fractions)):
+            raise ConfigError(f"{name} are {fractions!r}; give ascending fractions of the cap in (0, 1]")
     proxies = config.proxies
     if not proxies or not all(0.0 <= w <= 1.0 for w in proxies) or len(set(proxies)) != len(proxies):
         raise ConfigError(f"proxies are {proxies!r}; give distinct weights in [0, 1]")

@@ -23,6 +23,12 @@ def check_fit(config: MonitorConfig, calibration: Calibration, anchors: AnchorSe
         )
     if anchors is None:
         return
+    unknown = sorted(set(anchors.strata or ()) - set(config.strata))
+    if unknown:
+        raise AnchorError(
+            f"an anchor belongs to the unknown stratum {unknown[0]!r}; config.strata has "
+            f"{', '.join(map(repr, config.strata[:8]))}"
+        )
     both = sorted(calibration.ids & set(anchors.ids))
     if both:
         raise AnchorError(

@@ -12,14 +12,38 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from driftjudge.monitor.acquisition import RULES, UNIFORM, acquisition_probability
+from driftjudge.monitor.acquisition import (
+    RECENT_BET,
+    RECENT_EVIDENCE,
+    RULES,
+    UNIFORM,
+    acquisition_probability,
+    calm_floor,
+)
 from driftjudge.monitor.calibration import Calibration
 from driftjudge.monitor.config import MonitorConfig
-from driftjudge.monitor.layout import BAR, CASH, GROWN, NULL, POOLED, SEEN, SUM_CHEAP, SUM_D, SUM_D2, WEALTH
+from driftjudge.monitor.layout import (
+    BAR,
+    CASH,
+    ESCALATED,
+    GROWN,
+    ITEMS,
+    NULL,
+    ONSET,
+    POOLED,
+    RECENT,
+    SEEN,
+    STRATUM_WIDTH,
+    SUM_CHEAP,
+    SUM_D,
+    SUM_D2,
+    WEALTH,
+)
 from driftjudge.stats._jit import kernel
-from driftjudge.stats.betting import grow, plug_in_bet, restart_weight
+from driftjudge.stats.betting import WEALTH_CEILING, grow, plug_in_bet, restart_weight
 from driftjudge.stats.errors import SupermartingaleError
 from driftjudge.stats.families import AVERAGE, BONFERRONI, pool
+from driftjudge.stats.onset import onset_step
 from driftjudge.stats.prediction import (
     highest_observation,
     highest_observation_on_ramp,
@@ -74,7 +98,8 @@ def new_main_process(config: MonitorConfig, calibration: Calibration) -> MainPro
     watched = ~np.isnan(nulls)
     cells = np.zeros((config.cells, GROWN + len(config.proxies) * len(config.bet_fractions)))
     cells[:, BAR], cells[:, NULL], cells[:, WEALTH] = calibration.bars.ravel(), nulls, np.where(watched, start, 0.0)
-    strata = np.zeros((len(config.strata), POOLED + 1))
+    cells[:, RECENT] = 1.0
+    strata = np.zeros((len(config.strata), STRATUM_WIDTH))
     strata[:, CASH] = start
     process = MainProcess(
         betting=betting,
@@ -140,8 +165,10 @@ def main_step(
     """
     # Each field is read once: numba counts a reference every time an array leaves the tuple.
     cells, strata, proxies, fractions, caps = p.cells, p.strata, p.proxies, p.fractions, p.caps
-    betting, rubrics = p.betting, p.rubrics
-    steepest = 0.0
+    betting, rubrics, follows = p.betting, p.rubrics, p.acquisition == RECENT_EVIDENCE
+    if follows:
+        strata[t, ESCALATED] += max(pi - calm_floor(p.budget, strata, t), 0.0)
+    steepest, items = 0.0, strata[0, ITEMS] + 1.0
     ratio = inverse_probability(asked, pi)
     cash, weight = strata[t, CASH], 1.0
     if betting == RESTART:
@@ -154,17 +181,28 @@ def main_step(
             continue
         y = 1.0 if math.isnan(strong[r]) else strong[r]
         mu = null if math.isnan(cheap[r]) else cheap[r]  # any prediction is valid; m is the neutral one
-        total, d = 0.0, 0.0
+        total, d, recent, caps_sum = 0.0, 0.0, 0.0, 0.0
         for w in range(len(proxies)):
             d = null - observation(proxy(mu, null, proxies[w]), y, ratio)
             # The cap knows pi and the past, never this item's cheap score.
-            cap = caps[cell, w] if len(caps) else observation_cap(highest_observation(null, proxies[w], pi), null)
+            if len(caps):
+                cap = caps[cell, w]
+            elif null > 0.0:
+                cap = observation_cap(highest_observation(null, proxies[w], pi), null)
+            else:
+                cap = 0.0  # a bar lowered to the bottom of the scale: nothing lies below, nothing is bet
+            recent += cap * d
+            caps_sum += cap
             if betting == PLUG_IN:
                 total = grow(cells[cell, WEALTH], plug_in_bet(cells[cell, SUM_D], cells[cell, SUM_D2], cap), d)
             else:
                 steepest = min(steepest, cap * d)
                 total += restart_step(cells, cell, GROWN + w * len(fractions), fractions, weight, cap, d)
         cells[cell, WEALTH] = total if betting == PLUG_IN else total / (len(proxies) * len(fractions)) + cash
+        growth = max(1.0 + RECENT_BET * recent / len(proxies), 0.0)
+        onset_step(cells, cell, ONSET, max(1.0 + 0.9 * (recent - 0.1*caps_sum) / len(proxies), 0.1), items, d)
+        if follows:
+            cells[cell, RECENT] = min(max(cells[cell, RECENT], 1.0) * growth, WEALTH_CEILING)
         # The last proxy is the paper's when it is on the grid: its sums give the cell's prediction-powered mean.
         cells[cell, SUM_D] += d
         cells[cell, SUM_D2] += d * d
@@ -172,6 +210,7 @@ def main_step(
     if not legal_step(steepest, fractions[len(fractions) - 1]):
         raise SupermartingaleError("a wealth factor fell below 0: the bet exceeds its cap")
     strata[t, SEEN] += 1.0
+    strata[0, ITEMS] = items
     strata[t, CASH] = cash
     strata[t, POOLED] = pool(cells, WEALTH, t * rubrics, (t + 1) * rubrics, p.alarm_rule)
     evalue = pool(strata, POOLED, 0, len(strata), p.alarm_rule) / p.watched

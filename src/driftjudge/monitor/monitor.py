@@ -22,6 +22,7 @@ from driftjudge.monitor.baseline import Baseline, baseline_of
 from driftjudge.monitor.block import Block, run_block
 from driftjudge.monitor.calibration import Calibration
 from driftjudge.monitor.config import MonitorConfig
+from driftjudge.monitor.correction import ALARM_AT, Correction, correct_item, new_correction, take_measure
 from driftjudge.monitor.errors import (
     BufferFullError,
     DuplicateError,
@@ -38,8 +39,8 @@ from driftjudge.monitor.main_process import MainProcess, main_evalue, new_main_p
 from driftjudge.monitor.queues import Draw, DrawLine, ItemLine, Memory, WaitingItem
 from driftjudge.monitor.scores import Failure, Scores, fill_row, refusal_of, score_row
 from driftjudge.monitor.stream import APPLIED_WITH_ALARM, ASKED, Fields, take_item, take_label, take_rescore
-from driftjudge.monitor.summary import cost_of, evidence_of, moved_rubrics, named_cells
-from driftjudge.monitor.verdict import Verdict
+from driftjudge.monitor.summary import cost_of, evidence_of, moved_rubrics, moved_strata, named_cells
+from driftjudge.monitor.verdict import During, Verdict
 from driftjudge.stats.coins import ACQUISITION, ANCHOR_DRAW, Coins
 from driftjudge.stats.errors import SupermartingaleError
 
@@ -77,6 +78,8 @@ class Monitor:
         self._story: list[Milestone] = []
         self._cells: tuple[tuple[str, str], ...] = ()
         self._rubrics: tuple[tuple[str, str], ...] = ()
+        self._moved_strata: tuple[str, ...] = ()
+        self._dropped_too: tuple[tuple[str, str], ...] = ()
         self._coins = Coins(config.seed)
         check_fit(config, calibration, anchors)
         self._install_main(calibration)
@@ -102,7 +105,25 @@ class Monitor:
         anchored = self._anchor is not None
         self._every = self.config.anchor_every if anchored else 0
         self._burst = self.config.burst if anchored else 0
+        self._measure = self.config.measure if anchored else 0
+        self._moved_strata = ()
+        self._drop_correction()
         self._guard = self.config.guard
+
+    def _install_correction(self) -> None:
+        """From the judge alarm on: measure the judge anew, and test the system against bars lowered by its shift."""
+        assert self.anchors is not None
+        assert self.baseline is not None
+        local = bool(self._moved_strata)
+        self._correction, self._corrected = new_correction(
+            self.config, self.calibration, self.anchors, self.baseline, local=local
+        )
+        self._dropped_too = ()
+
+    def _drop_correction(self) -> None:
+        self._correction: Correction | None = None
+        self._corrected: MainProcess | None = None
+        self._dropped_too = ()
 
     # The loop: observe, record.
 
@@ -142,8 +163,11 @@ class Monitor:
         self._seen_ids.add(item_id)
         if outcome > APPLIED_WITH_ALARM:
             self._items.add(WaitingItem(item_id, clock.item(ck.POSITION), t, row.copy(), outcome == ASKED, pi))
-        elif outcome == APPLIED_WITH_ALARM:
-            self._on_system_alarm()
+        else:
+            if outcome == APPLIED_WITH_ALARM:
+                self._on_system_alarm()
+            if self._correction is not None:
+                self._correct(clock.item(ck.POSITION), t, row, False, pi, row)
         wanted = self._issue_draws(drawn) if len(self._draws) or clock.item(ck.DRAWN) != drawn else ()
         if self._verdict.status == "pending":
             self._refresh()
@@ -215,6 +239,15 @@ class Monitor:
         """Items whose strong scores are wanted now, oldest first."""
         return self._items.wanted_ids()
 
+    def awaits(self, item_id: str) -> bool:
+        """Whether this item's strong scores are wanted now."""
+        return self._items.wanted(item_id) is not None
+
+    @property
+    def waiting(self) -> int:
+        """Items in line because their own strong score, or an older item's, is outstanding: see `max_pending`."""
+        return len(self._items)
+
     def observe_block(self, block: Block) -> None:
         """Take in many items whose scores are all known already; the same evidence as one by one, at full speed."""
         run_block(self, block)
@@ -273,6 +306,10 @@ class Monitor:
         check_fit(self.config, bars, self.anchors)
         self._install_main(bars)
         self._withdraw_items()
+        if self._correction is not None:  # what was measured stays true; the test starts anew against the new bars
+            measured, known = self._correction.measured, self._correction.progress[:1]
+            self._install_correction()
+            self._correction.measured[...], self._correction.progress[:1] = measured, known
         self._clock[[ck.SYSTEM_AT, ck.GUARD_DRAW, ck.MISSED]] = 0
         # A judge alarm that came after the guard stays on the books: it belongs to the anchors, which go on.
         self._new_epoch("acknowledged", "the system verdict was acknowledged; the main family starts anew")
@@ -370,12 +407,34 @@ class Monitor:
             ):  # fmt: skip
                 self._new_draws(drawn, told=False)
                 self._on_system_alarm()
+            if self._correction is not None and item.position > self._clock[ck.JUDGE_AT]:
+                self._correct(item.position, item.stratum, item.cheap, item.asked, item.pi, label)
+
+    def _correct(
+        self,
+        position: int,
+        t: int,
+        cheap: NDArray[np.float64],
+        asked: bool,
+        pi: float,
+        label: NDArray[np.float64],
+    ) -> None:
+        """Let the test against lowered bars take in an item observed after the judge alarm."""
+        if self._compute(correct_item, self._correction, self._corrected, position, t, cheap, asked, pi, label):
+            self._on_corrected_alarm()
 
     def _apply_draws(self) -> None:
         while (draw := self._draws.pop_ready()) is not None:
-            if self._compute(take_rescore, self._anchor_fields, self._clock, draw.position, draw.anchor, draw.scores):
-                self._withdraw_draws()
+            drawn, measure = self._clock.item(ck.DRAWN), self._measure
+            if self._compute(
+                take_rescore, self._anchor_fields, self._clock, draw.position, draw.anchor, draw.scores, measure
+            ):
+                if not measure:
+                    self._withdraw_draws()
+                self._new_draws(drawn, told=False)
                 self._on_judge_alarm()
+            elif self._correction is not None:
+                self._compute(take_measure, self._correction, draw.anchor, draw.scores)
 
     def _withdraw_items(self) -> None:
         """Items in line belong to the epoch that ends: their labels may come, and carry no evidence."""
@@ -396,9 +455,24 @@ class Monitor:
     def _on_judge_alarm(self) -> None:
         assert self._anchor is not None
         self._rubrics = moved_rubrics(self._anchor, self.config)
+        assert self.baseline is not None
+        self._moved_strata = moved_strata(self._anchor, self.config, self.baseline)
         self._anchor.shifts[:] = 0.0  # from here on the interval measures the judge that raised the alarm
+        self._install_correction()
         at = int(self._clock[ck.JUDGE_AT])
         self._tell("judge_alarm", f"the anchor family's evidence reached {self.config.judge_threshold:.1f}", at)
+        self._refresh()
+
+    @property
+    def _corrected_at(self) -> int:
+        """Position at which the system was shown to have dropped although the judge moved; 0 for not."""
+        return 0 if self._correction is None else int(self._correction.progress[ALARM_AT])
+
+    def _on_corrected_alarm(self) -> None:
+        assert self._corrected is not None
+        self._dropped_too = named_cells(self._corrected, self.config)
+        reached = f"evidence against bars lowered by the judge's shift reached {self.config.corrected_threshold:.1f}"
+        self._tell("corrected_alarm", reached, self._corrected_at)
         self._refresh()
 
     def _new_epoch(self, kind: str, text: str) -> None:
@@ -437,4 +511,13 @@ class Monitor:
             rubrics=self._rubrics if judge_at else (),
             promise=self.config.promise if self._anchor is not None else self.config.system_promise,
             judge_watched=self._anchor is not None,
+            strata=self._moved_strata if judge_at else (),
+            system_during_judge=self._system_during_judge(),
+            system_during_judge_at=self._corrected_at or None,
+            system_during_judge_cells=self._dropped_too,
         )
+
+    def _system_during_judge(self) -> During:
+        if self._correction is None or not self._correction.test:
+            return "untested"
+        return "dropped" if self._corrected_at else "no drop shown"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from driftjudge.monitor.anchors import AnchorSet
 from driftjudge.monitor.calibration import Calibration
 from driftjudge.monitor.config import MonitorConfig
+from driftjudge.monitor.correction import COUNT, lower_bars
 from driftjudge.monitor.errors import MonitorError, SnapshotError
 from driftjudge.monitor.evidence import Milestone
 from driftjudge.monitor.layout import COMPONENTS, EVALUE, GROWN, WEALTH
@@ -20,10 +21,11 @@ from driftjudge.monitor.queues import Draw, WaitingItem
 if TYPE_CHECKING:
     from driftjudge.monitor.monitor import Monitor
 
-FORMAT = 1
+FORMAT = 2
 
 MAIN_STATE = ("cells", "strata")
 ANCHOR_STATE = ("statistics", "progress", "shifts")
+CORRECTION_STATE = ("lowered", "measured", "progress")
 
 
 def take(monitor: Monitor) -> dict[str, Any]:
@@ -38,6 +40,7 @@ def take(monitor: Monitor) -> dict[str, Any]:
         "clock": monitor._clock.tolist(),
         "main": {name: pack(getattr(monitor._main, name)) for name in MAIN_STATE},
         "anchor": {name: pack(getattr(anchor, name)) for name in ANCHOR_STATE} if anchor else None,
+        "correction": _pack_correction(monitor),
         "items": [_pack_slots(item) for item in monitor._items],
         "draws": [_pack_slots(draw) for draw in monitor._draws],
         "seen_ids": list(monitor._seen_ids),
@@ -45,6 +48,8 @@ def take(monitor: Monitor) -> dict[str, Any]:
         "story": [[m.position, m.kind, m.text] for m in monitor._story],
         "cells": [list(cell) for cell in monitor._cells],
         "rubrics": [list(rubric) for rubric in monitor._rubrics],
+        "moved_strata": list(monitor._moved_strata),
+        "dropped_too": [list(cell) for cell in monitor._dropped_too],
         "stopped": monitor._stopped,
         "stale": {anchor: count for anchor, count in monitor._stale.items() if count > 0},
     }
@@ -94,6 +99,9 @@ def _rebuild(cls: type[Monitor], state: Mapping[str, Any], config: MonitorConfig
     if monitor._anchor is not None:
         for name in ANCHOR_STATE:
             _fill(getattr(monitor._anchor, name), state["anchor"][name], name)
+    monitor._moved_strata = tuple(str(stratum) for stratum in state["moved_strata"])
+    _restore_correction(monitor, state["correction"])
+    monitor._dropped_too = tuple((str(r), str(s)) for r, s in state["dropped_too"])
     if not state["stopped"]:
         _check_evidence(monitor)
     for item in state["items"]:
@@ -110,6 +118,35 @@ def _rebuild(cls: type[Monitor], state: Mapping[str, Any], config: MonitorConfig
     monitor._stale.update({str(anchor): int(count) for anchor, count in state["stale"].items()})
     monitor._verdict = monitor._read_verdict()
     return monitor
+
+
+def _pack_correction(monitor: Monitor) -> dict[str, Any] | None:
+    correction, corrected = monitor._correction, monitor._corrected
+    if correction is None or corrected is None:
+        return None
+    packed = {name: pack(getattr(correction, name)) for name in CORRECTION_STATE}
+    packed["measured"] = pack(correction.measured[: int(correction.progress[COUNT])])
+    return {**packed, **{name: pack(getattr(corrected, name)) for name in MAIN_STATE}}
+
+
+def _restore_correction(monitor: Monitor, packed: Mapping[str, Any] | None) -> None:
+    if packed is None:
+        return
+    if monitor._anchor is None:
+        raise SnapshotError("the snapshot is damaged: it measures a judge that it has no anchors for")
+    monitor._install_correction()
+    correction, corrected = monitor._correction, monitor._corrected
+    assert correction is not None
+    assert corrected is not None
+    for name in ("lowered", "progress"):
+        _fill(getattr(correction, name), packed[name], name)
+    kept = correction.measured[: int(correction.progress[COUNT])]
+    _fill(kept, packed["measured"] or np.empty(kept.shape), "measured")
+    if not ((kept[:, 0] >= 0) & (kept[:, 0] < len(correction.usual))).all():
+        raise SnapshotError("the snapshot is damaged: it measures the judge on an anchor that is not there")
+    lower_bars(correction, corrected)
+    for name in MAIN_STATE:
+        _fill(getattr(corrected, name), packed[name], name)
 
 
 def _fill(target: NDArray[Any], values: Any, name: str) -> None:

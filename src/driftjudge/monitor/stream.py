@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from driftjudge.monitor import clock as ck
 from driftjudge.monitor.anchor_process import AnchorProcess, anchor_step
 from driftjudge.monitor.clock import note_anchor, note_main
+from driftjudge.monitor.correction import Correction, correct_item, take_measure
 from driftjudge.monitor.main_process import MainProcess, main_probability, main_step
 from driftjudge.stats._jit import kernel
 
@@ -32,13 +33,15 @@ def run_stream(
     repeat_coins: NDArray[np.float64],
     first_draw: int,
     guard: int = 0,
+    measure: int = 0,
 ) -> int:
     """Run items until the end or just past the next first alarm, all results coming at once; return how many.
 
     `rescored` is versions x repeats x kept anchors x R: what each version of the judge answers on each anchor, one
     of its repeats chosen by coin. `draw_coins` and `repeat_coins` start at draw number `first_draw`. The order within
     a position is that of a caller who records what `observe` asks for before the next item: the scheduled draw is
-    issued, the item is applied, then the draws are applied in order.
+    issued, the item is applied, then the draws are applied in order. With `measure`, draws may be left to be run with
+    `run_measures` after a judge alarm.
     """
     for i in range(len(strata)):
         clock[ck.POSITION] += 1
@@ -59,8 +62,68 @@ def run_stream(
             if _any_unscored(scores):
                 clock[ck.ANCHOR_UNSCORED] += 1
             evalue = anchor_step(anchors, anchor, scores)
-            if note_anchor(clock, position, evalue, anchors.threshold):
-                alarm = True
+            if note_anchor(clock, position, evalue, anchors.threshold, measure):
+                return i + 1
+        if alarm:
+            return i + 1
+    return len(strata)
+
+
+@kernel
+def run_measures(
+    anchors: AnchorProcess,
+    correction: Correction,
+    clock: NDArray[np.int64],
+    answers: NDArray[np.float64],
+    draw_coins: NDArray[np.float64],
+    repeat_coins: NDArray[np.float64],
+    first_draw: int,
+) -> None:
+    """Apply the draws that are open after a judge alarm; `answers` are those of the version in force, repeat by repeat."""
+    while clock[ck.CLOSED] < clock[ck.DRAWN]:
+        draw = clock[ck.CLOSED] - first_draw
+        anchor = int(draw_coins[draw] * answers.shape[1])
+        scores = answers[int(repeat_coins[draw] * answers.shape[0]), anchor]
+        if _any_unscored(scores):
+            clock[ck.ANCHOR_UNSCORED] += 1
+        note_anchor(clock, clock[ck.POSITION], anchor_step(anchors, anchor, scores), anchors.threshold)
+        take_measure(correction, anchor, scores)
+
+
+@kernel
+def run_corrected_stream(
+    main: MainProcess,
+    anchors: AnchorProcess,
+    correction: Correction,
+    corrected: MainProcess,
+    clock: NDArray[np.int64],
+    every: int,
+    burst: int,
+    strata: NDArray[np.int64],
+    cheap: NDArray[np.float64],
+    strong: NDArray[np.float64],
+    coins: NDArray[np.float64],
+    versions: NDArray[np.int64],
+    rescored: NDArray[np.float64],
+    draw_coins: NDArray[np.float64],
+    repeat_coins: NDArray[np.float64],
+    first_draw: int,
+    guard: int,
+) -> int:
+    """`run_stream` after a judge alarm: the system is tested against lowered bars beside the main family."""
+    for i in range(len(strata)):
+        clock[ck.POSITION] += 1
+        position = clock[ck.POSITION]
+        t, mu, y = strata[i], cheap[i], strong[i]
+        pi = main_probability(main, t, mu)
+        asked = coins[i] < pi
+        if every > 0 and position % every == 0:
+            clock[ck.DRAWN] += 1
+        _count_calls(clock, mu, y, asked)
+        evalue = main_step(main, t, mu, asked, pi, y)
+        alarm = note_main(clock, position, evalue, main.threshold, burst, guard, every)
+        alarm |= correct_item(correction, corrected, position, t, mu, asked, pi, y)
+        run_measures(anchors, correction, clock, rescored[versions[i]], draw_coins, repeat_coins, first_draw)
         if alarm:
             return i + 1
     return len(strata)
@@ -158,9 +221,14 @@ def take_label(
 
 @kernel
 def take_rescore(
-    fields: Fields, clock: NDArray[np.int64], position: int, anchor: int, scores: NDArray[np.float64]
+    fields: Fields,
+    clock: NDArray[np.int64],
+    position: int,
+    anchor: int,
+    scores: NDArray[np.float64],
+    measure: int = 0,
 ) -> bool:
     """Apply one re-score; True when it raises the anchor alarm."""
     anchors = AnchorProcess(*fields)
     evalue = anchor_step(anchors, anchor, scores)
-    return note_anchor(clock, position, evalue, anchors.threshold)
+    return note_anchor(clock, position, evalue, anchors.threshold, measure)

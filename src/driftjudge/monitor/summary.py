@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from driftjudge.monitor import clock as ck
 from driftjudge.monitor.anchor_process import AnchorProcess
+from driftjudge.monitor.baseline import Baseline
 from driftjudge.monitor.config import MonitorConfig
 from driftjudge.monitor.evidence import CellEvidence, Cost, Evidence, JudgeShift
-from driftjudge.monitor.layout import EVALUE, NULL, SEEN, SUM_D, WEALTH
-from driftjudge.monitor.main_process import MainProcess
+from driftjudge.monitor.layout import EVALUE, NULL, SEEN, SUM_D, WEALTH, WEIGHT
+from driftjudge.monitor.main_process import DETECTOR, MainProcess
 from driftjudge.monitor.verdict import ANY_RUBRIC
 from driftjudge.stats.anchors import ABOVE, ANY_DEPARTURE, BELOW
-from driftjudge.stats.families import e_holm
+from driftjudge.stats.families import AVERAGE, e_holm
 from driftjudge.stats.intervals import COUNT, SUM_BET, SUM_BET_X, interval
 
 if TYPE_CHECKING:
@@ -32,18 +33,20 @@ def log_evalue(evalue: float) -> float:
     return math.log(evalue) if evalue > 0.0 else -700.0
 
 
-def _named(evalues: NDArray[np.float64], config: MonitorConfig, threshold: float) -> NDArray[np.bool_]:
+def _named(
+    evalues: NDArray[np.float64], betting: int, threshold: float, weights: NDArray[np.float64] | None = None
+) -> NDArray[np.bool_]:
     """Closed testing at what the bounds have left of alpha. An e-detector's numbers are no e-values: it names none."""
-    if config.run_length is not None:
+    if betting == DETECTOR:
         return np.zeros(len(evalues), dtype=np.bool_)
-    return e_holm(evalues, 1.0 / threshold)
+    return e_holm(evalues, 1.0 / threshold, weights)
 
 
 def named_cells(main: MainProcess, config: MonitorConfig) -> tuple[tuple[str, str], ...]:
     """Cells that e-Holm names at the alarm, strongest first; the strongest cell where evidence is spread too thin."""
     flat = main.cells[:, WEALTH]
     watched = np.flatnonzero(~np.isnan(main.cells[:, NULL]))
-    named = watched[_named(flat[watched], config, config.system_threshold)]
+    named = watched[_named(flat[watched], main.betting, main.threshold)]
     if len(named) == 0:
         named = watched[[int(np.argmax(flat[watched]))]]
     ordered = sorted(named.tolist(), key=lambda cell: (-flat[cell], cell))
@@ -54,7 +57,8 @@ def named_cells(main: MainProcess, config: MonitorConfig) -> tuple[tuple[str, st
 def moved_rubrics(anchor: AnchorProcess, config: MonitorConfig) -> tuple[tuple[str, str], ...]:
     """Rubrics whose components e-Holm names at the alarm, with the direction, strongest first."""
     evalues = anchor.statistics[:, EVALUE]
-    named = np.flatnonzero(_named(evalues, config, config.judge_threshold))
+    weights = anchor.statistics[:, WEIGHT] if anchor.alarm_rule == AVERAGE else None
+    named = np.flatnonzero(_named(evalues, anchor.betting, anchor.threshold, weights))
     if len(named) == 0:
         named = np.array([int(np.argmax(evalues))])
     found: dict[str, str] = {}
@@ -66,6 +70,24 @@ def moved_rubrics(anchor: AnchorProcess, config: MonitorConfig) -> tuple[tuple[s
         rubric = config.rubrics[r]
         found[rubric] = change if found.get(rubric, change) == change else "different"
     return tuple(found.items()) or ((ANY_RUBRIC, "different"),)
+
+
+def moved_strata(anchor: AnchorProcess, config: MonitorConfig, baseline: Baseline) -> tuple[str, ...]:
+    """Strata whose own anchors show that the judge moved there, by closed testing over all anchors and every stratum."""
+    if not baseline.local:
+        return ()
+    named = _named(*_group_evalues(anchor))
+    return tuple(config.strata[t] for t, shown in zip(baseline.local, named[1:], strict=True) if shown)
+
+
+def _group_evalues(anchor: AnchorProcess) -> tuple[NDArray[np.float64], int, float, NDArray[np.float64]]:
+    """The e-value of all anchors together and of each stratum by itself; betting, threshold and shares."""
+    shares, evalues = anchor.statistics[:, WEIGHT], anchor.statistics[:, EVALUE]
+    spans = [slice(first, last) for first, last in anchor.spans.tolist()]
+    weights = np.array([shares[span].sum() for span in spans])
+    sums = np.array([(shares[span] * evalues[span]).sum() for span in spans])
+    means = np.divide(sums, weights, out=np.zeros(len(spans)), where=weights > 0.0)
+    return means, anchor.betting, anchor.threshold, np.maximum(weights, 1e-12)
 
 
 def evidence_of(monitor: Monitor) -> Evidence:
@@ -135,6 +157,7 @@ def _shifts(monitor: Monitor) -> tuple[JudgeShift, ...]:
 def _direction_evalue(anchor: AnchorProcess, rubric: int, direction: float) -> float:
     kinds, rubrics, directions = anchor.meanings.T
     members = (rubrics == rubric) & (directions == direction) & (kinds != ANY_DEPARTURE)
+    members[anchor.spans[0, 1] :] = False
     return log_evalue(float(np.mean(anchor.statistics[members, EVALUE]))) if members.any() else math.nan
 
 

@@ -12,6 +12,9 @@ Status = Literal["watching", "pending", "final"]
 """`pending`: the guard is open and the kind may still change to `judge`."""
 
 
+During = Literal["untested", "no drop shown", "dropped"]
+"""What can be said about the system while the judge moves: its test against bars lowered by the judge's shift."""
+
 ANY_RUBRIC = "*"
 """Stands for 'some rubric': the judge departs from its usual scores, without one rubric or direction to name."""
 
@@ -35,6 +38,14 @@ class Verdict:
     """The error rate in force, in words."""
     judge_watched: bool = True
     """False without anchors: nothing can then be said about the judge."""
+    strata: tuple[str, ...] = ()
+    """Strata in which the judge was shown to have moved when its alarm rose; empty: seen over all anchors together."""
+    system_during_judge: During = "untested"
+    """After a judge alarm: whether the system is shown to have dropped even so."""
+    system_during_judge_at: int | None = None
+    """Position at which that was shown."""
+    system_during_judge_cells: tuple[tuple[str, str], ...] = ()
+    """(rubric, stratum) named then."""
 
     def explain(self) -> str:
         """One plain sentence for the person on call."""

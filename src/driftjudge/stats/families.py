@@ -34,25 +34,29 @@ def pool(rows: NDArray[np.float64], column: int, first: int, last: int, rule: in
     return pooled
 
 
-def e_holm(evalues: NDArray[np.float64], alpha: float) -> NDArray[np.bool_]:
+def e_holm(
+    evalues: NDArray[np.float64], alpha: float, weights: NDArray[np.float64] | None = None
+) -> NDArray[np.bool_]:
     """Members rejected with family-wise error at most `alpha`, under any dependence (Vovk and Wang 2021, section 5).
 
     The closure of the average: member i is named when every subset that contains i has a mean of at least 1/alpha.
-    The hardest subsets join i with the smallest of the others.
+    The hardest subsets join i with the smallest of the others. `weights` are the members' shares in the average.
 
     >>> e_holm(np.array([500.0, 0.5, 25.0]), 0.1).tolist()
     [True, False, True]
     >>> e_holm(np.array([28.0, 1.0, 1.0]), 0.1).tolist()
     [True, False, False]
+    >>> e_holm(np.array([28.0, 1.0, 1.0]), 0.1, np.array([0.2, 0.4, 0.4])).tolist()
+    [False, False, False]
     """
     _check(evalues, alpha)
+    shares = np.ones(len(evalues)) if weights is None else weights
     order = np.argsort(evalues, kind="stable")
-    ascending = evalues[order]
+    ascending, shares_ascending = (shares * evalues)[order], shares[order]
     named = np.zeros(len(evalues), dtype=np.bool_)
     for rank, index in enumerate(order):
-        others = np.delete(ascending, rank)
-        sums = evalues[index] + np.concatenate(([0.0], np.cumsum(others)))
-        sizes = np.arange(1, len(evalues) + 1)
+        sums = shares[index] * evalues[index] + np.concatenate(([0.0], np.cumsum(np.delete(ascending, rank))))
+        sizes = shares[index] + np.concatenate(([0.0], np.cumsum(np.delete(shares_ascending, rank))))
         named[index] = bool(np.min(sums / sizes) >= 1.0 / alpha)
     return named
 

@@ -1,0 +1,1 @@
+"""Durable monitoring for a team: many monitors behind one object, judged in the background, read over HTTP."""

@@ -1,0 +1,139 @@
+"""The transactional outbox: an alert is a row written with the change it tells of, and delivered at least once.
+
+`add` is called inside the transaction of the verdict or condition change. A deliverer registers its sinks with `enroll`
+(rows from then on are theirs), takes what is `due`, and reports `accepted` or `failed`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, delete, exists, func, insert, select, update
+
+from driftjudge.store.tables import deliveries, outbox
+
+KINDS = ("opened", "attributed", "acknowledged", "closed", "condition")
+"""`acknowledged` is for subscribers and for sinks that know such a state; others skip it by accepting it."""
+MOST_ERROR = 500
+"""Characters kept of a refusal."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """One change to be told."""
+
+    id: int
+    monitor: str
+    dedup_key: str
+    kind: str
+    payload: Mapping[str, Any]
+    at: float
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """One message on its way to one sink."""
+
+    message: Message
+    sink: str
+    attempts: int
+    next_attempt_at: float
+    accepted_at: float | None
+    last_error: str
+
+
+def add(tx: Connection, *, monitor: str, dedup_key: str, kind: str, payload: Mapping[str, Any], at: float) -> Message:
+    """Write a change down; it is told if, and only if, the transaction commits."""
+    assert kind in KINDS, kind
+    row = {"monitor": monitor, "dedup_key": dedup_key, "kind": kind, "payload": json.dumps(payload), "at": at}
+    made = tx.execute(insert(outbox).values(**row).returning(outbox.c.id)).scalar_one()
+    return Message(int(made), monitor, dedup_key, kind, payload, at)
+
+
+def messages(tx: Connection, *, after: int, limit: int = 1_000) -> list[Message]:
+    """Changes after an id, in order."""
+    rows = tx.execute(select(outbox).where(outbox.c.id > after).order_by(outbox.c.id).limit(limit)).all()
+    return [_message(row) for row in rows]
+
+
+def last_id(tx: Connection) -> int:
+    """Id of the newest change; 0 for none."""
+    return int(tx.execute(select(func.max(outbox.c.id))).scalar() or 0)
+
+
+def enroll(tx: Connection, sink: str, *, after: int, now: float, limit: int = 1_000) -> int:
+    """Make deliveries to `sink` for messages after an id that have none yet; returns how many were made."""
+    known = exists().where(deliveries.c.outbox_id == outbox.c.id, deliveries.c.sink == sink)
+    ids = tx.execute(select(outbox.c.id).where(outbox.c.id > after, ~known).order_by(outbox.c.id).limit(limit))
+    rows = [
+        {
+            "outbox_id": int(made),
+            "sink": sink,
+            "attempts": 0,
+            "next_attempt_at": now,
+            "accepted_at": None,
+            "last_error": "",
+        }
+        for made in ids.scalars()
+    ]
+    if rows:
+        tx.execute(insert(deliveries), rows)
+    return len(rows)
+
+
+def due(tx: Connection, *, now: float, sinks: Sequence[str], limit: int = 100) -> list[Delivery]:
+    """Deliveries whose time has come, oldest message first."""
+    query = select(outbox, deliveries).join(deliveries, deliveries.c.outbox_id == outbox.c.id)
+    waiting = deliveries.c.accepted_at.is_(None) & (deliveries.c.next_attempt_at <= now) & deliveries.c.sink.in_(sinks)
+    return [_delivery(row) for row in tx.execute(query.where(waiting).order_by(outbox.c.id).limit(limit))]
+
+
+def undelivered(tx: Connection, *, limit: int = 1_000) -> list[Delivery]:
+    """Everything still on its way, oldest first."""
+    query = select(outbox, deliveries).join(deliveries, deliveries.c.outbox_id == outbox.c.id)
+    return [
+        _delivery(row)
+        for row in tx.execute(query.where(deliveries.c.accepted_at.is_(None)).order_by(outbox.c.id).limit(limit))
+    ]
+
+
+def accepted(tx: Connection, outbox_id: int, sink: str, *, at: float) -> None:
+    """The sink took it."""
+    tx.execute(
+        update(deliveries)
+        .where(deliveries.c.outbox_id == outbox_id, deliveries.c.sink == sink)
+        .values(accepted_at=at, attempts=deliveries.c.attempts + 1, last_error="")
+    )
+
+
+def failed(tx: Connection, outbox_id: int, sink: str, *, error: str, next_attempt_at: float) -> None:
+    """The sink did not take it; it is tried again then."""
+    tx.execute(
+        update(deliveries)
+        .where(deliveries.c.outbox_id == outbox_id, deliveries.c.sink == sink)
+        .values(attempts=deliveries.c.attempts + 1, next_attempt_at=next_attempt_at, last_error=error[:MOST_ERROR])
+    )
+
+
+def forget(tx: Connection, *, before: float) -> int:
+    """Delete messages older than a moment that every enrolled sink has taken."""
+    waiting = exists().where(deliveries.c.outbox_id == outbox.c.id, deliveries.c.accepted_at.is_(None))
+    ids = [
+        int(made)
+        for made in tx.execute(select(outbox.c.id).where(outbox.c.at < before, ~waiting).limit(1_000)).scalars()
+    ]
+    if ids:
+        tx.execute(delete(deliveries).where(deliveries.c.outbox_id.in_(ids)))
+        tx.execute(delete(outbox).where(outbox.c.id.in_(ids)))
+    return len(ids)
+
+
+def _message(row: Any) -> Message:
+    return Message(int(row.id), row.monitor, row.dedup_key, row.kind, json.loads(row.payload), row.at)
+
+
+def _delivery(row: Any) -> Delivery:
+    return Delivery(_message(row), row.sink, row.attempts, row.next_attempt_at, row.accepted_at, row.last_error)
