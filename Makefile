@@ -18,8 +18,8 @@ help: ## list the targets
 
 setup: $(VENV)/.project ## create .venv with the pinned dependencies and the project (again only when they change)
 
-demo: setup ## watch a monitored stream drift (ARGS="--drift judge --seed 3")
-	@$(BIN)/driftjudge demo $(ARGS)
+demo: setup ## watch a monitored stream drift, on the page of a service (ARGS="--headless --drift system")
+	@$(BIN)/driftjudge demo --page $(ARGS)
 
 test: lint ## all checks: lint, then unit tests, doctests and the code in README.md and docs/ (ARGS="-k guard")
 	@echo "test: pytest on $(WORKERS) workers"

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from driftjudge.cli.demo_page import show_page
+
 if TYPE_CHECKING:
     from driftjudge.lab.scenarios import Staged
     from driftjudge.monitor.evidence import Trace
@@ -69,6 +71,12 @@ def demo(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object and nothing else; no picture.")
     ] = False,
+    page: Annotated[
+        bool, typer.Option("--page", help="Send the stream through the service and watch it on its page.")
+    ] = False,
+    headless: Annotated[
+        bool, typer.Option("--headless", help="With --page: end by itself once the verdict is final.")
+    ] = False,
 ) -> None:
     """Watch a stream drift and see who gets the blame: the system or the judge."""
     from rich.console import Console
@@ -76,6 +84,9 @@ def demo(
     console = Console(stderr=as_json)
     with console.status("Setting up (compiling the statistics takes a few seconds the first time)"):
         staged, title = _stage(drift, preset, dataset, judge_change, repeat_noise, seed, guard)
+    if page:
+        show_page(staged, dataset.value, _TRUTH[drift].format(at=staged.scenario.change_at + 1), console, headless)
+        return
     trace = _watch(staged, title, console, live=console.is_terminal and not as_json)
     if as_json:
         typer.echo(json.dumps(_result(staged, dataset, drift, seed)))

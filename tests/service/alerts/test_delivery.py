@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-from driftjudge.service.alerts.alert import Alert
-from driftjudge.service.alerts.compose import closed_alert
 from driftjudge.service.alerts.delivery import Dispatcher, Links, Sender
 from driftjudge.service.alerts.outbox import CLAIM, StoreOutbox
 from driftjudge.service.alerts.settings import AlertSettings, NamedSink, Route, Sink, read_alerts
@@ -23,7 +21,6 @@ from driftjudge.service.alerts.sinks.webhook import Webhook
 from driftjudge.store import Store, open_store
 from driftjudge.store import outbox as store_outbox
 from tests.service.alerts.receiver import http_receiver, mail_receiver
-from tests.service.alerts.test_sinks import ALERT
 
 START = 1_794_711_600.0
 
@@ -38,16 +35,18 @@ class Post:
     def clock(self) -> float:
         return self.now
 
-    def add(self, alert: Alert) -> None:
+    def add(self, kind: str, monitor: str = "shop") -> None:
+        """What the service writes down when an alarm is attributed or closed."""
+        payload = {
+            "verdict": {"kind": "system", "status": "final", "epoch": 2, "cells": [["tone", "chat"]], "rubrics": []},
+            "sentence": "Your system got worse.",
+            "facts": ["One.", "Two.", "Three."],
+            "advice": "Look.",
+            "note": "fixed" if kind == "closed" else "",
+        }
         with self.store.begin() as tx:
-            store_outbox.add(
-                tx,
-                monitor=alert.monitor,
-                dedup_key=alert.key,
-                kind=alert.phase,
-                payload={"alert": alert.to_json()},
-                at=self.now,
-            )
+            key = f"driftjudge:{monitor}:tone:chat:2"
+            store_outbox.add(tx, monitor=monitor, dedup_key=key, kind=kind, payload=payload, at=self.now)
 
     def dispatcher(self, settings: AlertSettings, timeout: float = 5.0) -> Dispatcher:
         sender = Sender(settings, Links(), timeout=timeout)
@@ -87,14 +86,14 @@ def http_sink(kind: str, url: str) -> Sink:
     return sinks[kind]
 
 
-CLOSED = closed_alert(ALERT, "shop-4-closed", at=START + 60, how="Acknowledged.")
+KEY = "driftjudge:shop:tone:chat:2"
 
 
 @pytest.mark.parametrize("kind", ["slack", "pagerduty", "alertmanager", "webhook"])
 def test_an_alarm_arrives_although_the_receiver_refuses_fails_and_cuts(post: Post, kind: str) -> None:
     with http_receiver(["500", "429 30", "400", "404", "503", "cut", "302"]) as receiver:
-        post.add(ALERT)
-        post.add(CLOSED)
+        post.add("attributed")
+        post.add("closed")
         post.until_empty(post.dispatcher(only(http_sink(kind, receiver.url))))
     assert [request.answer for request in receiver.requests[:7]] == ["500", "429 30", "400", "404", "503", "cut", "302"]
     assert len(receiver.accepted) == 2
@@ -105,7 +104,7 @@ def test_an_alarm_arrives_although_the_receiver_refuses_fails_and_cuts(post: Pos
 def test_mail_arrives_although_the_server_refuses(post: Post) -> None:
     with mail_receiver(["451 later", "554 no"]) as mailbox:
         sink = Email("127.0.0.1", mailbox.port, "a@example.org", ("b@example.org",), "none")
-        post.add(ALERT)
+        post.add("attributed")
         post.until_empty(post.dispatcher(only(sink)))
     assert mailbox.attempts == 3
     assert len(mailbox.messages) == 1
@@ -113,7 +112,7 @@ def test_mail_arrives_although_the_server_refuses(post: Post) -> None:
 
 def test_a_receiver_that_hangs_times_out_and_gets_it_later(post: Post) -> None:
     with http_receiver(["hang"]) as receiver:
-        post.add(ALERT)
+        post.add("attributed")
         dispatcher = post.dispatcher(only(Slack(receiver.url)), timeout=0.2)
         dispatcher.step()
         assert post.waiting() == 1
@@ -125,19 +124,19 @@ def test_a_receiver_that_hangs_times_out_and_gets_it_later(post: Post) -> None:
 def test_a_receiver_that_is_away_gets_it_when_it_comes_back(post: Post) -> None:
     with http_receiver() as gone:
         port = int(gone.url.rpartition(":")[2])
-    post.add(ALERT)
+    post.add("attributed")
     dispatcher = post.dispatcher(only(PagerDuty("key", f"http://127.0.0.1:{port}")), timeout=1.0)
     dispatcher.step()
     assert post.waiting() == 1
     with http_receiver(port=port) as back:
         post.until_empty(dispatcher)
-    assert [request.json["dedup_key"] for request in back.requests] == [ALERT.key]
+    assert [request.json["dedup_key"] for request in back.requests] == [KEY]
 
 
 def test_the_end_of_an_alarm_never_overtakes_its_beginning(post: Post) -> None:
     with http_receiver(["500", "500"]) as receiver:
-        post.add(ALERT)
-        post.add(CLOSED)
+        post.add("attributed")
+        post.add("closed")
         dispatcher = post.dispatcher(only(PagerDuty("key", receiver.url)))
         dispatcher.step()
         post.now += 1.0
@@ -147,17 +146,16 @@ def test_the_end_of_an_alarm_never_overtakes_its_beginning(post: Post) -> None:
 
 
 def test_another_alarm_is_not_held_up_by_one_that_fails(post: Post) -> None:
-    other = replace(ALERT, id="other", key="driftjudge:bank:tone:chat:1", monitor="bank")
     with http_receiver(["500"]) as receiver:
-        post.add(ALERT)
-        post.add(other)
+        post.add("attributed")
+        post.add("attributed", "bank")
         post.dispatcher(only(PagerDuty("key", receiver.url))).step()
-    assert [request.json["dedup_key"] for request in receiver.accepted] == [other.key]
+    assert [request.json["dedup_key"] for request in receiver.accepted] == ["driftjudge:bank:tone:chat:2"]
 
 
 def test_retry_after_is_honoured(post: Post) -> None:
     with http_receiver(["429 120"]) as receiver:
-        post.add(ALERT)
+        post.add("attributed")
         dispatcher = post.dispatcher(only(Slack(receiver.url)))
         dispatcher.step()
         post.now += 119.0
@@ -173,7 +171,7 @@ def test_quiet_hours_hold_a_message_and_do_not_drop_it(post: Post) -> None:
             "sinks": [{"name": "hook", "kind": "webhook", "url": receiver.url, "allow_private": True}],
             "routes": [{"sinks": ["hook"], "quiet_hours": "00:00-23:59"}],
         }
-        post.add(ALERT)
+        post.add("attributed")
         dispatcher = post.dispatcher(read_alerts(section, {}))
         assert dispatcher.step() == 0
         post.now += 86_400.0
@@ -182,14 +180,14 @@ def test_quiet_hours_hold_a_message_and_do_not_drop_it(post: Post) -> None:
 
 
 def test_an_alert_without_a_route_is_not_looked_at_again(post: Post) -> None:
-    post.add(ALERT)
+    post.add("attributed")
     dispatcher = post.dispatcher(only(Slack("http://127.0.0.1:9"), subjects=("judge",)))
     assert dispatcher.step() == 0
     assert StoreOutbox(post.store).unrouted(10) == []
 
 
 def test_two_processes_on_one_store_do_not_send_the_same_message(post: Post) -> None:
-    post.add(ALERT)
+    post.add("attributed")
     first, second = StoreOutbox(post.store), StoreOutbox(post.store)
     for outbox in (first, second):
         for row, _ in outbox.unrouted(10):
@@ -201,7 +199,7 @@ def test_two_processes_on_one_store_do_not_send_the_same_message(post: Post) -> 
 
 
 def test_a_sink_that_was_removed_keeps_its_messages(post: Post) -> None:
-    post.add(ALERT)
+    post.add("attributed")
     with http_receiver() as receiver:
         settings = only(Slack(receiver.url))
         post.dispatcher(replace(settings, sinks={})).step()
@@ -213,7 +211,7 @@ def test_a_sink_that_was_removed_keeps_its_messages(post: Post) -> None:
 
 def test_a_private_target_is_refused_without_a_request(post: Post) -> None:
     with http_receiver() as receiver:
-        post.add(ALERT)
+        post.add("attributed")
         settings = AlertSettings({"it": NamedSink("it", "slack", Slack(receiver.url))}, (Route(("it",)),))
         post.dispatcher(settings).step()
         counts = StoreOutbox(post.store).counts(["it"])

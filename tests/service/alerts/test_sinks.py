@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from driftjudge.service.alerts.alert import MOST_KEY, Alert, alarm_key
-from driftjudge.service.alerts.compose import closed_alert
+from driftjudge.service.alerts.alert import MOST_KEY, Alert, bounded_key
 from driftjudge.service.alerts.delivery import Links, Sender
 from driftjudge.service.alerts.settings import AlertSettings, NamedSink, Sink, read_alerts
 from driftjudge.service.alerts.sinks.alertmanager import Alertmanager
@@ -32,7 +31,7 @@ ALERT = Alert(
     stratum="coding",
     epoch=2,
 )
-CLOSED = closed_alert(ALERT, "shop-4-closed", at=1_794_711_600.0, how="The alarm was acknowledged.")
+CLOSED = replace(ALERT, id="shop-5", phase="closed", sentence="The alarm was closed: fixed.", facts=(), advice="")
 LINKS = Links("https://drift.example.org/")
 NOW = 1_794_711_600.0
 
@@ -203,10 +202,11 @@ def test_a_monitor_name_cannot_add_a_mail_header() -> None:
 
 
 def test_a_key_is_never_longer_than_the_strictest_receiver_takes() -> None:
-    long = alarm_key("m" * 300, "r", "s", 1)
+    long = bounded_key("m" * 300)
     assert len(long.encode()) <= MOST_KEY
-    assert long != alarm_key("m" * 301, "r", "s", 1)
-    assert len(alarm_key("é" * 200, "r", "s", 1).encode()) <= MOST_KEY
+    assert long != bounded_key("m" * 301)
+    assert len(bounded_key("é" * 200).encode()) <= MOST_KEY
+    assert bounded_key("driftjudge:shop:tone:chat:1") == "driftjudge:shop:tone:chat:1"
 
 
 def test_no_sink_shows_its_secret() -> None:

@@ -86,24 +86,6 @@ _TITLES = {
 }
 
 
-def alarm_key(monitor: str, rubric: str, stratum: str, epoch: int) -> str:
-    """The dedup key of an alarm, within every receiver's limit.
-
-    >>> alarm_key("shop", "helpfulness", "coding", 2)
-    'driftjudge:shop:helpfulness:coding:2'
-    """
-    return bounded_key(f"driftjudge:{monitor}:{rubric or '*'}:{stratum or '*'}:{epoch}")
-
-
-def condition_key(monitor: str, condition: str, number: int) -> str:
-    """The dedup key of the `number`-th time a condition opened.
-
-    >>> condition_key("shop", "no_data", 3)
-    'driftjudge:shop:no_data:3'
-    """
-    return bounded_key(f"driftjudge:{monitor}:{condition}:{number}")
-
-
 def bounded_key(key: str) -> str:
     """The key itself, or its beginning and a hash where it is too long to be taken by every receiver."""
     if len(key.encode()) <= MOST_KEY:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from driftjudge.monitor.evidence import CellEvidence, Evidence
 from driftjudge.report._advice import advice
 from driftjudge.report._words import count, figure, interval, says_nothing, signed, strength
-from driftjudge.service.alerts.alert import Alert, Phase, alarm_key, condition_key
+from driftjudge.service.alerts.alert import Alert, Phase, bounded_key
+from driftjudge.store.outbox import Message
 
 CONDITION_ADVICE = {
     "judge_unavailable": "Check the judge's endpoint, key and quota; nothing is lost, and the asked-for scores are "
@@ -28,62 +31,47 @@ def rfc3339(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
 
 
-def key_of(monitor: str, evidence: Evidence) -> str:
-    """The dedup key of the alarm this evidence belongs to; fixed when it opens, so that it outlives later evidence."""
-    rubric, stratum = _place(evidence)
-    return alarm_key(monitor, rubric, stratum, evidence.verdict.epoch)
-
-
-def verdict_alert(alert_id: str, monitor: str, phase: Phase, evidence: Evidence, *, at: float, key: str = "") -> Alert:
-    """What to say when an alarm rises, is attributed or is dealt with."""
-    verdict = evidence.verdict
-    rubric, stratum = _place(evidence)
+def alert_of(message: Message) -> Alert | None:
+    """What a change in the outbox says to people; None for one that only programs follow."""
+    if message.kind == "condition":
+        return _condition(message)
+    if message.kind == "acknowledged":
+        return None
+    payload = message.payload
+    verdict = payload["verdict"]
+    rubric, stratum = _place(verdict)
+    closed = message.kind == "closed"
+    phase: Phase = "closed" if closed else "attributed" if verdict["status"] == "final" else "opened"
     return Alert(
-        id=alert_id,
-        key=key or key_of(monitor, evidence),
+        id=f"{message.monitor}-{message.id}",
+        key=bounded_key(message.dedup_key),
         phase=phase,
-        monitor=monitor,
-        subject=verdict.kind,
-        sentence=verdict.explain(),
-        facts=_facts(evidence),
-        advice=" ".join(advice(evidence)[:2]),
-        at=rfc3339(at),
+        monitor=message.monitor,
+        subject=verdict["kind"],
+        sentence=f"The alarm was closed: {payload['note'] or 'no note'}." if closed else payload["sentence"],
+        facts=(f"It had been: {payload['sentence']}",) if closed else tuple(payload["facts"]),
+        advice="" if closed else payload["advice"],
+        at=rfc3339(message.at),
         rubric=rubric,
         stratum=stratum,
-        epoch=verdict.epoch,
+        epoch=verdict["epoch"],
     )
 
 
-def closed_alert(opened: Alert, alert_id: str, *, at: float, how: str) -> Alert:
-    """The message that ends an alarm or condition: the same key, and how it ended."""
+def _condition(message: Message) -> Alert:
+    payload = message.payload
+    closed = payload["state"] == "closed"
+    detail = payload["detail"]
     return Alert(
-        id=alert_id,
-        key=opened.key,
-        phase="closed",
-        monitor=opened.monitor,
-        subject=opened.subject,
-        sentence=how,
-        facts=(f"It had been: {opened.sentence}", f"It opened at {opened.at}."),
-        advice="",
-        at=rfc3339(at),
-        rubric=opened.rubric,
-        stratum=opened.stratum,
-        epoch=opened.epoch,
-    )
-
-
-def condition_alert(alert_id: str, monitor: str, condition: str, text: str, *, at: float, number: int) -> Alert:
-    """What to say when the watching itself is in trouble."""
-    return Alert(
-        id=alert_id,
-        key=condition_key(monitor, condition, number),
-        phase="opened",
-        monitor=monitor,
-        subject=condition,
-        sentence=text,
+        id=f"{message.monitor}-{message.id}",
+        key=bounded_key(message.dedup_key),
+        phase="closed" if closed else "opened",
+        monitor=message.monitor,
+        subject=payload["condition"],
+        sentence=f"{detail[:1].upper()}{detail[1:]}.",
         facts=("This says nothing about your system or your judge: it is about the watching itself.",),
-        advice=CONDITION_ADVICE.get(condition, ""),
-        at=rfc3339(at),
+        advice="" if closed else CONDITION_ADVICE.get(payload["condition"], ""),
+        at=rfc3339(message.at),
     )
 
 
@@ -102,22 +90,28 @@ def trial_alert(alert_id: str, sink: str, *, at: float) -> Alert:
     )
 
 
-def _place(evidence: Evidence) -> tuple[str, str]:
+def _place(verdict: Mapping[str, Any]) -> tuple[str, str]:
     """The rubric and stratum an alarm is filed under."""
-    verdict = evidence.verdict
-    if verdict.cells:
-        return verdict.cells[0]
-    return (verdict.rubrics[0][0], "") if verdict.rubrics else ("", "")
+    if verdict["cells"]:
+        rubric, stratum = verdict["cells"][0]
+        return rubric, stratum
+    return (verdict["rubrics"][0][0], "") if verdict["rubrics"] else ("", "")
 
 
-def _facts(evidence: Evidence) -> tuple[str, ...]:
+def what_to_do(evidence: Evidence) -> str:
+    """The next steps, in two sentences at most."""
+    return " ".join(advice(evidence)[:2])
+
+
+def facts(evidence: Evidence) -> tuple[str, ...]:
+    """The three facts that support a verdict, as they stood when it was reached."""
     verdict = evidence.verdict
-    facts = [_alarm_fact(evidence)]
+    found = [_alarm_fact(evidence)]
     if verdict.kind == "judge":
-        facts += [_shift_fact(evidence), _system_fact(evidence)]
+        found += [_shift_fact(evidence), _system_fact(evidence)]
     else:
-        facts += [_cell_fact(evidence), _judge_fact(evidence)]
-    return tuple(fact for fact in facts if fact)
+        found += [_cell_fact(evidence), _judge_fact(evidence)]
+    return tuple(fact for fact in found if fact)
 
 
 def _alarm_fact(evidence: Evidence) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from sqlalchemy import Connection, and_, exists, func, insert, select, update
 
 from driftjudge.service.alerts.alert import Alert
+from driftjudge.service.alerts.compose import alert_of
 from driftjudge.service.alerts.delivery import Delivery
 from driftjudge.store import Store
 from driftjudge.store import outbox as store_outbox
@@ -29,16 +29,17 @@ class StoreOutbox:
     def unrouted(self, limit: int) -> list[tuple[int, Alert]]:
         """Alerts that were not yet assigned to sinks, oldest first."""
         marked = exists().where(deliveries.c.outbox_id == outbox.c.id, deliveries.c.sink == ROUTED)
-        query = select(outbox.c.id, outbox.c.payload).where(~marked).order_by(outbox.c.id).limit(limit)
+        query = select(outbox.c.id).where(~marked).order_by(outbox.c.id).limit(limit)
         with self._store.read() as tx:
-            rows = tx.execute(query).all()
+            ids = [int(made) for made in tx.execute(query).scalars()]
+            messages = [store_outbox.messages(tx, after=made - 1, limit=1)[0] for made in ids]
         found = []
-        for row in rows:
-            alert = json.loads(row.payload).get("alert")
-            if alert is None:  # a change for subscribers only
-                self.route(int(row.id), {})
+        for message in messages:
+            alert = alert_of(message)
+            if alert is None:
+                self.route(message.id, {})
             else:
-                found.append((int(row.id), Alert.from_json(alert)))
+                found.append((message.id, alert))
         return found
 
     def route(self, row: int, sinks: dict[str, float]) -> None:
@@ -52,11 +53,14 @@ class StoreOutbox:
 
     def due(self, now: float, limit: int) -> list[Delivery]:
         """The oldest message of each alarm and sink whose time has come, claimed."""
-        with self._store.begin() as tx:
-            heads: dict[tuple[str, str], store_outbox.Delivery] = {}
+        heads: dict[tuple[str, str], store_outbox.Delivery] = {}
+        with self._store.read() as tx:
             for waiting in store_outbox.undelivered(tx, limit=MOST_SCANNED):
                 heads.setdefault((waiting.sink, waiting.message.dedup_key), waiting)
-            ready = [head for head in heads.values() if head.next_attempt_at <= now][:limit]
+        ready = [head for head in heads.values() if head.next_attempt_at <= now][:limit]
+        if not ready:  # the usual case must not wait for those who write
+            return []
+        with self._store.begin() as tx:
             return [self._delivery(head) for head in ready if self._claim(tx, head, now)]
 
     def _claim(self, tx: Connection, head: store_outbox.Delivery, now: float) -> bool:
@@ -74,7 +78,9 @@ class StoreOutbox:
         return changed.rowcount == 1
 
     def _delivery(self, head: store_outbox.Delivery) -> Delivery:
-        return Delivery(head.message.id, head.sink, Alert.from_json(head.message.payload["alert"]), head.attempts)
+        alert = alert_of(head.message)
+        assert alert is not None, "only alerts are routed to sinks"
+        return Delivery(head.message.id, head.sink, alert, head.attempts)
 
     def accepted(self, delivery: Delivery, now: float) -> None:
         """The receiver took it."""

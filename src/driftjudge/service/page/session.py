@@ -49,7 +49,7 @@ class Sessions:
         body = {"i": session.id, "e": session.expires}
         if who is not None:
             body |= {"a": who.actor, "r": who.role, "m": None if who.monitors is None else list(who.monitors)}
-        text = base64.urlsafe_b64encode(json.dumps(body, separators=(",", ":")).encode()).decode()
+        text = base64.urlsafe_b64encode(json.dumps(body, separators=(",", ":")).encode()).decode().rstrip("=")
         return f"{text}.{self._sign('session', text)}"
 
     def read(self, cookie: str | None) -> Session | None:
@@ -59,7 +59,7 @@ class Sessions:
         text, _, signature = cookie.rpartition(".")
         if not hmac.compare_digest(self._sign("session", text).encode(), signature.encode()):
             return None
-        body = json.loads(base64.urlsafe_b64decode(text))
+        body = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
         if self._clock() >= body["e"]:
             return None
         principal = None

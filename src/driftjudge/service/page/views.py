@@ -125,7 +125,7 @@ def _running(
         "headline": verdict.explain(),
         "promise": verdict.promise,
         "advice": advice(evidence),
-        "details": evidence.details,
+        "details": getattr(evidence, "details", ()),
         "picture": picture,
         "drawn": len(trace.position) > 0,
         "race_summary": _words.race_summary(trace, evidence, None) if len(trace.position) else "",
