@@ -17,9 +17,6 @@ from driftjudge.service.client import Client, new_item
 from driftjudge.service.errors import ServiceError
 from driftjudge.tables import ScoreTable
 
-START_SECONDS = 60.0
-BATCH = 10
-
 
 @contextmanager
 def running_service(*options: str) -> Iterator[str]:
@@ -49,8 +46,9 @@ def _address(process: subprocess.Popen[str]) -> str:
 class Show:
     """One monitored stream, step by step."""
 
-    def __init__(self, client: Client, name: str, table: ScoreTable, staged: Staged) -> None:
-        self.client, self.name, self.table, self.staged = client, name, table, staged
+    def __init__(self, client: Client, name: str, table: ScoreTable, staged: Staged, *, batch: int = 10) -> None:
+        """`batch`: items sent at a time."""
+        self.client, self.name, self.table, self.staged, self.batch = client, name, table, staged, batch
         self.sent = 0
         self._versions: dict[str, int] = {}
 
@@ -89,7 +87,7 @@ class Show:
     def step(self) -> None:
         """Send the next few items, and the re-scores the monitor asks for because of them."""
         block = self.staged.block
-        rows = range(self.sent, min(self.sent + BATCH, self.length))
+        rows = range(self.sent, min(self.sent + self.batch, self.length))
         strata = self.staged.monitor.config.strata
         items = [
             new_item(
