@@ -53,7 +53,8 @@ class AlertDesk:
         self._thread: threading.Thread | None = None
 
     def start(self) -> AlertDesk:
-        """Begin to deliver."""
+        """Begin to deliver, first what a process before this one was sending when it ended."""
+        self._outbox.release_claims(self._clock())
         self._thread = threading.Thread(target=self._run, name="alerts", daemon=True)
         self._thread.start()
         return self

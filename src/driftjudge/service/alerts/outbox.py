@@ -17,6 +17,8 @@ ROUTED = "@routed"
 """A delivery to nobody that marks an alert as assigned; no sink can have this name, which starts with a sign."""
 CLAIM = 60.0
 """Seconds another process leaves a delivery alone that this one has begun: longer than any attempt takes."""
+CLAIMED = "being sent"
+"""Stands for the last refusal while a delivery is claimed."""
 MOST_SCANNED = 10_000
 
 
@@ -63,6 +65,18 @@ class StoreOutbox:
         with self._store.begin() as tx:
             return [self._delivery(head) for head in ready if self._claim(tx, head, now)]
 
+    def release_claims(self, now: float) -> None:
+        """After a start: what a process before us was sending when it ended is due again.
+
+        A SQLite file has one process, so every claim in it is stale. On Postgres a claim may be another process's, and
+        ends by itself.
+        """
+        if self._store.dialect != "sqlite":
+            return
+        with self._store.begin() as tx:
+            stale = deliveries.c.accepted_at.is_(None) & (deliveries.c.last_error == CLAIMED)
+            tx.execute(update(deliveries).where(stale).values(next_attempt_at=now, last_error=""))
+
     def _claim(self, tx: Connection, head: store_outbox.Delivery, now: float) -> bool:
         """Ours, unless another process was quicker between the look and the claim."""
         changed = tx.execute(
@@ -73,7 +87,7 @@ class StoreOutbox:
                 deliveries.c.next_attempt_at == head.next_attempt_at,
                 deliveries.c.accepted_at.is_(None),
             )
-            .values(next_attempt_at=now + CLAIM)
+            .values(next_attempt_at=now + CLAIM, last_error=CLAIMED)
         )
         return changed.rowcount == 1
 
@@ -103,10 +117,11 @@ class StoreOutbox:
         found = dict.fromkeys(sinks, (0, 0, ""))
         with self._store.read() as tx:
             for sink, is_waiting, number, error in tx.execute(query):
-                before = found[sink]
-                found[sink] = (
-                    (int(number), before[1], error or "") if is_waiting else (before[0], int(number), before[2])
-                )
+                waits, taken, refusal = found[sink]
+                if is_waiting:
+                    found[sink] = (int(number), taken, "" if error in (None, CLAIMED) else str(error))
+                else:
+                    found[sink] = (waits, int(number), refusal)
         return found
 
 
