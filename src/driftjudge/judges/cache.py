@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sqlite3
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -39,6 +40,7 @@ class ScoreCache:
     def __init__(self, path: str | Path | Database) -> None:
         self._database = path if isinstance(path, Database) else Database(path)
         self.ledger = Ledger(self._database)
+        self._last_model: dict[str, str] = {}
 
     def __repr__(self) -> str:
         return f"ScoreCache({str(self._database.path)!r})"
@@ -83,14 +85,7 @@ class ScoreCache:
             self.ledger.add(connection, day, role, judgement.fingerprint, judgement.model, spending)
             if isinstance(judgement.scores, Failure) and judgement.scores.reason == "transport":
                 return  # nothing was answered
-            if judgement.model:
-                connection.execute(
-                    "INSERT INTO models VALUES (?, ?) ON CONFLICT DO UPDATE SET model = excluded.model "
-                    "WHERE model <> excluded.model",
-                    (judgement.fingerprint, judgement.model),
-                )
-            else:
-                connection.execute("INSERT OR IGNORE INTO models VALUES (?, '')", (judgement.fingerprint,))
+            self._answered_by(connection, judgement)
             if item is not None:
                 connection.execute(
                     "INSERT OR REPLACE INTO scores (item, judge, pass, model, answer, input_tokens, output_tokens, "
@@ -107,6 +102,18 @@ class ScoreCache:
                         judgement.usage.dollars,
                     ),
                 )
+
+    def _answered_by(self, connection: sqlite3.Connection, judgement: Judgement) -> None:
+        """Remember which model answered last; one that did not say its name changes nothing but an empty record."""
+        judge, model = judgement.fingerprint, judgement.model
+        if self._last_model.get(judge) == model:
+            return
+        connection.execute(
+            "INSERT INTO models VALUES (?, ?) ON CONFLICT DO UPDATE SET model = excluded.model WHERE excluded.model "
+            "<> ''",
+            (judge, model),
+        )
+        self._last_model[judge] = model
 
 
 def _pack(scores: tuple[float, ...] | Failure) -> str:

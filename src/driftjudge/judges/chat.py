@@ -67,22 +67,18 @@ class ChatEndpoint:
         self._written: _Written | None = None
         self._line: Line | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._writing = asyncio.Lock()
 
     def __repr__(self) -> str:
         return f"ChatEndpoint({self._settings.model})"
 
     async def ask(self, user: str) -> Reply:
         """One request."""
-        if self._written is None:
-            self._written = await self._write()
-        loop = asyncio.get_running_loop()
-        if self._line is None or self._loop is not loop:
-            self._line = open_line(self._written.url, self._written.headers, self._settings.timeout)
-            self._loop = loop
-        body = self._written.before + json.dumps(user).encode() + self._written.after
+        written, line = await self._ready()
+        body = written.before + json.dumps(user).encode() + written.after
         try:
             async with asyncio.timeout(self._settings.timeout):
-                answer = await self._line.post(body)
+                answer = await line.post(body)
         except TimeoutError:
             raise TransportTroubleError(f"no answer within {self._settings.timeout:g} s") from None
         except BrokenLineError as broken:
@@ -117,6 +113,22 @@ class ChatEndpoint:
         line, self._line = self._line, None
         if line is not None:
             await line.aclose()
+
+    async def _ready(self) -> tuple[_Written, Line]:
+        """The request, written once, and a line that belongs to this event loop."""
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            self._loop, self._line, self._writing = loop, None, asyncio.Lock()
+        if self._written is None:
+            self._written = await self._written_once()
+        if self._line is None:
+            self._line = open_line(self._written.url, self._written.headers, self._settings.timeout)
+        return self._written, self._line
+
+    async def _written_once(self) -> _Written:
+        """Of many first calls one writes, and the others wait for it."""
+        async with self._writing:
+            return self._written or await self._write()
 
     async def _write(self) -> _Written:
         stand_in = _StandIn(httpx2.Response(200, json=_CANNED))

@@ -27,6 +27,16 @@ class Spending:
     unpriced: int = 0
     """Calls whose price nobody knows; they are not in `dollars`."""
 
+    def __add__(self, other: Spending) -> Spending:
+        return Spending(
+            self.calls + other.calls,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.dollars + other.dollars,
+            self.assumed + other.assumed,
+            self.unpriced + other.unpriced,
+        )
+
 
 class Ledger:
     """Sums in the cache's file, one row per day, role, judge and the model that answered."""

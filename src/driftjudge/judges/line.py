@@ -24,8 +24,8 @@ LARGEST_ANSWER = 8 * 2**20
 IDLE_SECONDS = 4.0
 """Servers close connections that were idle for longer, some after 5 seconds; a call on a closed one is a call lost."""
 _CHUNK = 2**16
-_NOT_OURS = ("host", "content-length", "connection", "accept-encoding", "transfer-encoding")
-"""Headers that belong to the transfer and not to the request; we read plain bodies only."""
+_NOT_OURS = ("host", "content-length", "connection", "accept-encoding", "transfer-encoding", "x-stainless-")
+"""Headers that belong to the transfer (we read plain bodies only) or tell about a client that we are not."""
 
 
 class BrokenLineError(Exception):
@@ -59,7 +59,7 @@ class Line(Protocol):
 def open_line(url: str, headers: Mapping[str, str], timeout: float) -> Line:
     """A line to a URL, with the headers of every request."""
     parts = urlsplit(url)
-    headers = {name: value for name, value in headers.items() if name.lower() not in _NOT_OURS}
+    headers = {name: value for name, value in headers.items() if not name.lower().startswith(_NOT_OURS)}
     proxied = parts.scheme in getproxies() and not proxy_bypass(parts.hostname or "")
     return ProxiedLine(url, headers, timeout) if proxied else DirectLine(url, headers)
 

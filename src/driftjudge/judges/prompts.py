@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from string import Formatter
 from types import MappingProxyType
 
@@ -77,6 +78,7 @@ class Prompt:
         return shots + self.template.format_map(values)
 
 
+@lru_cache(maxsize=256)
 def field_names(template: str, what: str) -> tuple[str, ...]:
     """The plain {names} in a template; anything cleverer is refused, because item texts meet it.
 

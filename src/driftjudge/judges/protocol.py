@@ -28,6 +28,15 @@ class Usage:
     calls: int = 1
     """Requests actually made, retries included; 0 for a score that was taken from a cache or a table."""
 
+    def __add__(self, other: Usage) -> Usage:
+        """Of two calls together; an unknown price makes the sum unknown."""
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            None if self.dollars is None or other.dollars is None else self.dollars + other.dollars,
+            self.calls + other.calls,
+        )
+
 
 @dataclass(frozen=True)
 class Judgement:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterable, Collection, Iterable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
 
@@ -22,6 +22,7 @@ from driftjudge.judges.errors import EndpointError, JudgeError
 from driftjudge.judges.ledger import Spending
 from driftjudge.judges.limits import Limits, Rate, Retry
 from driftjudge.judges.protocol import Cacheable, Estimate, Estimating, Item, Judge, Judgement, Usage
+from driftjudge.judges.source import Source
 from driftjudge.monitor.scores import Failure
 
 _ROOM_POLL = 0.05
@@ -145,7 +146,7 @@ class JudgeRunner:
         if isinstance(items, Collection):
             for item in items:
                 self.budget.check_priced(self._estimate(item), repr(self.judge))
-        source = _Source(items)
+        source = Source(items)
         answers: asyncio.Queue[tuple[Item, Judgement] | None] = asyncio.Queue(self.limits.concurrency)
         errors: list[BaseException] = []
 
@@ -214,7 +215,7 @@ class JudgeRunner:
                 attempt += 1
                 await self._turn(estimate)
                 judgement = await self._request(item, estimate, key, pass_number, role)
-                usage = _plus(usage, judgement.usage)
+                usage += judgement.usage
                 if not (isinstance(judgement.scores, Failure) and judgement.scores.reason == "transport"):
                     return replace(judgement, usage=usage)
                 wait = self.retry.wait(attempt, judgement.retry_after)
@@ -262,7 +263,7 @@ class JudgeRunner:
             booked if known is None else 0.0,
             usage.calls if unpriced and not judgement.unbilled else 0,
         )
-        self.spending = _sum_of(self.spending, spending)
+        self.spending += spending
         if self._tokens is not None and estimate is not None:
             self._tokens.give_back(estimate.tokens - usage.input_tokens - usage.output_tokens)
         if self.cache is not None and usage.calls:
@@ -292,43 +293,11 @@ class JudgeRunner:
         return reservation
 
 
-class _Source:
-    """Items one by one, for several takers."""
-
-    def __init__(self, items: Iterable[Item] | AsyncIterable[Item]) -> None:
-        self._later = aiter(items) if isinstance(items, AsyncIterable) else None
-        self._now = iter(()) if isinstance(items, AsyncIterable) else iter(items)
-        self._lock = asyncio.Lock()
-
-    async def next(self) -> Item | None:
-        """The next item; None when there are no more."""
-        if self._later is None:
-            return next(self._now, None)
-        async with self._lock:
-            return await anext(self._later, None)
-
-
 async def _end(tasks: set[asyncio.Task[None]]) -> None:
     """Break off what is still running, and see it end."""
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _plus(one: Usage, other: Usage) -> Usage:
-    dollars = None if one.dollars is None or other.dollars is None else one.dollars + other.dollars
-    return Usage(
-        one.input_tokens + other.input_tokens,
-        one.output_tokens + other.output_tokens,
-        dollars,
-        one.calls + other.calls,
-    )
-
-
-def _sum_of(one: Spending, other: Spending) -> Spending:
-    return Spending(
-        *(getattr(one, field.name) + getattr(other, field.name) for field in fields(Spending)),
-    )
 
 
 def _sum(values: Iterable[float | None]) -> float | None:
