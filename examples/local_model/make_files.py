@@ -40,7 +40,7 @@ def main() -> None:
     """Anchors from the first facts, calibration items and the stream from the others, in other words."""
     here = Path(__file__).parent
     cases = [(q, answer, right) for q, yes, no in FACTS for answer, right in ((yes, True), (no, False))]
-    anchors, rest = cases[:10], cases[10:]
+    anchors, rest = cases[:8], cases[8:]
     with (here / "labels.csv").open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["id", "question", "answer", "rater", "quality"])
@@ -48,8 +48,9 @@ def main() -> None:
             for rater in ("one", "two"):
                 doubt = number % 4 == 1 and rater == "two"
                 rows.writerow([f"a{number}", question, answer, rater, (3 if doubt else 4) if right else int(doubt)])
-    _lines(here / "calibration.jsonl", "c", [(q, a) for q, a, _ in rest[:12]])
-    _lines(here / "items.jsonl", "i", [(f"Hi! {q}", a) for q, a, _ in rest[:24]])
+    _lines(here / "calibration.jsonl", "c", [(q, a) for q, a, _ in rest[:10]])
+    for day, part in (("monday", rest[10:18]), ("tuesday", rest[18:26])):
+        _lines(here / f"{day}.jsonl", day[:3], [(q, a) for q, a, _ in part])
 
 
 def _lines(path: Path, prefix: str, texts: list[tuple[str, str]]) -> None:

@@ -67,13 +67,13 @@ class CountingProxy:
         """How often each prompt was sent."""
         return Counter(self.prompts[since:])
 
-    def wait_for(self, asked: int, seconds: float = 120.0) -> None:
+    def wait_for(self, asked: int, seconds: float = 300.0) -> None:
         """Wait until so many requests have arrived."""
         with self._changed:
             if not self._changed.wait_for(lambda: self.asked >= asked, seconds):
                 raise AssertionError(f"{self.asked} requests arrived in {seconds} s, not {asked}")
 
-    def wait_until_quiet(self, seconds: float = 60.0) -> None:
+    def wait_until_quiet(self, seconds: float = 300.0) -> None:
         """Wait until nothing is under way: the model still works on what a killed client had asked."""
         with self._changed:
             self._changed.wait_for(lambda: self._open == 0, seconds)
@@ -90,7 +90,7 @@ class CountingProxy:
         self.answered += 1
 
     def _forward(self, path: str, body: bytes) -> tuple[int, bytes]:
-        connection = http.client.HTTPConnection(str(self._target.hostname), self._target.port, timeout=120)
+        connection = http.client.HTTPConnection(str(self._target.hostname), self._target.port, timeout=300)
         try:
             connection.request("POST", path, body, {"Content-Type": "application/json"})
             response = connection.getresponse()

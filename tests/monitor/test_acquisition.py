@@ -15,12 +15,23 @@ from driftjudge.monitor.acquisition import (
     FULL,
     GROWTH,
     LOG_ESCALATION,
+    RECENT_EVIDENCE,
     RULES,
     STRATIFIED,
     UNIFORM,
     acquisition_probability,
 )
-from driftjudge.monitor.layout import BAR, GROWN, NULL, SEEN, SUM_CHEAP, WEALTH
+from driftjudge.monitor.layout import (
+    BAR,
+    ESCALATED,
+    GROWN,
+    NULL,
+    RECENT,
+    SEEN,
+    STRATUM_WIDTH,
+    SUM_CHEAP,
+    WEALTH,
+)
 
 FLOOR = 0.2
 THRESHOLD = 100.0
@@ -35,18 +46,21 @@ def probability(
     seen: tuple[float, float] = (10.0, 10.0),
     cheap_mean: float = 0.9,
     nulls: tuple[float, ...] = (0.6, 0.6, 0.6, 0.6),
+    recent: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0),
+    escalated: float = 0.0,
 ) -> float:
     """pi for an item of stratum t: two strata of two rubrics, bars at 0.65 and nulls at 0.6."""
     cells = np.zeros((4, GROWN))
     cells[:, BAR], cells[:, NULL], cells[:, WEALTH] = 0.65, nulls, wealth
-    strata: NDArray[np.float64] = np.zeros((2, 3))
-    strata[:, SEEN] = seen
+    cells[:, RECENT] = recent
+    strata: NDArray[np.float64] = np.zeros((2, STRATUM_WIDTH))
+    strata[:, SEEN], strata[:, ESCALATED] = seen, escalated
     cells[:, SUM_CHEAP] = cheap_mean * np.repeat(seen, 2)
     return float(acquisition_probability(rule, FLOOR, t, np.array(cheap), cells, strata, THRESHOLD))
 
 
 def test_the_rules_are_numbered_in_the_order_of_their_names() -> None:
-    numbers = (UNIFORM, STRATIFIED, BANDIT, ESCALATION, BOUNDARY, GROWTH, FULL, LOG_ESCALATION)
+    numbers = (UNIFORM, STRATIFIED, BANDIT, ESCALATION, BOUNDARY, GROWTH, FULL, LOG_ESCALATION, RECENT_EVIDENCE)
     assert [RULES[i] for i in numbers] == list(RULES)
 
 
@@ -55,6 +69,23 @@ def test_log_escalation_rises_with_the_log_of_the_largest_wealth() -> None:
     halfway = probability(LOG_ESCALATION, wealth=(THRESHOLD**0.5, 1.0, 1.0, 1.0))
     assert halfway == pytest.approx(FLOOR + (1.0 - FLOOR) / 2)
     assert halfway > probability(ESCALATION, wealth=(THRESHOLD**0.5, 1.0, 1.0, 1.0))
+
+
+def test_recent_asks_always_at_tenfold_evidence_since_the_last_beginning_whatever_the_wealth() -> None:
+    assert probability(RECENT_EVIDENCE, recent=(0.2,) * 4, wealth=(0.01,) * 4) == FLOOR
+    halfway = probability(RECENT_EVIDENCE, recent=(10.0**0.5, 1.0, 1.0, 1.0), wealth=(1e-6,) * 4)
+    assert halfway == pytest.approx(FLOOR + (1.0 - FLOOR) / 2)
+    assert probability(RECENT_EVIDENCE, recent=(1.0, 10.0, 1.0, 1.0)) == 1.0
+    assert probability(RECENT_EVIDENCE, recent=(1.0, 1.0, 10.0, 10.0)) == FLOOR  # another stratum's
+
+
+def test_recent_leaves_out_a_cell_that_has_proved_its_drop_alone() -> None:
+    assert probability(RECENT_EVIDENCE, recent=(1e6, 1.0, 1.0, 1.0), wealth=(THRESHOLD, 1.0, 1.0, 1.0)) == FLOOR
+
+
+def test_recent_pays_for_its_rises_out_of_the_floor_down_to_a_third_of_the_budget() -> None:
+    assert probability(RECENT_EVIDENCE, seen=(99.0, 99.0), escalated=5.0) == pytest.approx(FLOOR - 0.05)
+    assert probability(RECENT_EVIDENCE, seen=(99.0, 99.0), escalated=90.0) == pytest.approx(FLOOR / 3)
 
 
 def test_uniform_asks_with_the_budget_whatever_happens() -> None:

@@ -8,10 +8,11 @@ import pytest
 
 from driftjudge.monitor.anchor_process import AnchorProcess, anchor_evalue, anchor_step, new_anchor_process
 from driftjudge.monitor.baseline import make_baseline
-from driftjudge.monitor.layout import CAP, EVALUE
+from driftjudge.monitor.layout import CAP, CASH, CENTRE, COMPONENTS, EVALUE, RUNG_HEAD, WORTH
 from driftjudge.stats.anchors import ABOVE, ANY_DEPARTURE, BELOW, DEPARTURE, GAP
 from driftjudge.stats.errors import SupermartingaleError
 from driftjudge.stats.intervals import COUNT
+from driftjudge.stats.ladder import STEPS
 from tests.monitor.builders import make_anchors, make_config
 
 
@@ -33,8 +34,11 @@ def evalues(moved: AnchorProcess, kind: int, direction: float) -> list[float]:
     return found
 
 
-def test_a_new_family_has_an_e_value_of_1_and_an_e_detector_none() -> None:
-    assert anchor_evalue(process()) == pytest.approx(1.0)
+def test_a_new_family_has_an_e_value_of_1_one_on_a_ladder_what_its_lowest_rung_is_worth_and_an_e_detector_none() -> (
+    None
+):
+    assert anchor_evalue(process(ladder=False)) == pytest.approx(1.0)
+    assert anchor_evalue(process()) == pytest.approx(1.0 / len(STEPS))
     assert anchor_evalue(process(run_length=1e6)) == 0.0
 
 
@@ -44,9 +48,30 @@ def test_below_grows_when_the_judge_turns_harsher_and_above_when_it_turns_more_l
     preset: str, shift: float, grows: float, shrinks: float
 ) -> None:
     moved = rescored(process(preset=preset), 30, shift)
-    kinds = [GAP] if preset == "paper" else [GAP, DEPARTURE]
+    start, kinds = (1.0, [GAP]) if preset == "paper" else (1.0 / len(STEPS), [GAP, DEPARTURE])
     for kind in kinds:
-        assert min(evalues(moved, kind, grows)) > max(1.0, *evalues(moved, kind, shrinks))
+        assert min(evalues(moved, kind, grows)) > max(start, *evalues(moved, kind, shrinks))
+
+
+def test_an_e_value_is_the_least_that_any_rung_is_worth() -> None:
+    moved = rescored(process(), 12, 0.25)
+    width = RUNG_HEAD + len(moved.fractions)
+    cash = moved.progress[0, CASH]
+    for row in moved.statistics:
+        rungs = row[COMPONENTS:].reshape(-1, width)
+        wealth = rungs[:, RUNG_HEAD:].mean(axis=1) + cash
+        assert row[EVALUE] == pytest.approx(float(np.min(rungs[:, WORTH - CENTRE] * wealth)))
+
+
+def test_a_ladder_sees_a_change_before_a_single_bound_does() -> None:
+    def rescores(ladder: bool) -> int:
+        moved = process(ladder=ladder)
+        for n in range(1, 500):
+            if anchor_step(moved, 0, moved.usual[0] + (0.25 if n % 6 == 0 else 0.0)) >= moved.threshold:
+                return n
+        return 500
+
+    assert rescores(ladder=True) < rescores(ladder=False)
 
 
 def test_the_familys_e_value_is_what_the_step_returned() -> None:

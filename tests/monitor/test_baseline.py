@@ -115,11 +115,27 @@ def test_one_pass_cannot_fingerprint_a_judge_and_the_notes_say_so() -> None:
 def test_a_judge_that_departs_every_other_time_has_no_fingerprint_and_the_notes_say_so() -> None:
     passes = steady()
     passes[3:, ::2, 0] = 1.0
-    baseline = judged_by(passes)
+    baseline = judged_by(passes, ladder=False)
     watched = {(c.kind, c.rubric, c.direction) for c in baseline.components}
     assert (DEPARTURE, 0, ABOVE) not in watched
     assert (DEPARTURE, 0, BELOW) in watched
     assert any("too often to be a fingerprint" in note for note in baseline.notes)
+
+
+def test_on_a_ladder_nothing_is_left_out_because_of_what_the_bounding_passes_show() -> None:
+    moody = steady()
+    moody[3:, ::2, 0] = 1.0
+    shares = [[(c.kind, c.rubric, c.direction, c.weight) for c in judged_by(p).components] for p in (steady(), moody)]
+    assert shares[0] == shares[1]
+    assert any("too often to be a fingerprint" in note for note in judged_by(moody).notes)
+
+
+def test_the_rungs_of_a_ladder_stand_ever_further_from_what_was_seen_and_are_worth_ever_more() -> None:
+    for component in judged_by(steady()).components:
+        away = [component.side * rung.centre for rung in component.rungs]
+        assert away == sorted(away)
+        assert [rung.worth for rung in component.rungs] == sorted(rung.worth for rung in component.rungs)
+        assert component.cap_at(component.rungs[-1].centre) == 0.0
 
 
 def test_paired_differences_are_watched_for_continuous_scores_only() -> None:

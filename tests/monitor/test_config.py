@@ -46,7 +46,14 @@ def test_the_alarm_thresholds_leave_the_share_of_alpha_that_pays_for_the_baselin
     paper, robust = make_config(preset="paper", alpha_system=0.05), make_config(alpha_system=0.05, alpha_judge=0.2)
     assert (paper.system_threshold, paper.judge_threshold) == (20.0, 10.0)
     assert robust.system_threshold == pytest.approx(1 / (0.05 * 0.8))
-    assert robust.judge_threshold == pytest.approx(1 / (0.2 * 0.8))
+    assert robust.judge_threshold == 1 / 0.2  # a ladder of bounds costs nothing
+    assert make_config(alpha_judge=0.2, ladder=False).judge_threshold == pytest.approx(1 / (0.2 * 0.8))
+
+
+def test_an_e_detector_bets_against_bounds_that_simply_hold() -> None:
+    assert make_config().climbs
+    assert not make_config(run_length=1e6).climbs
+    assert not make_config(preset="paper").climbs
 
 
 def test_the_promise_in_force_is_stated_in_words() -> None:
@@ -115,7 +122,7 @@ def test_a_setting_that_cannot_work_is_refused_with_its_value(settings: dict[str
     "settings",
     [
         {"alpha_system": "0.1"},
-        {"budget": None},
+        {"budget": "half"},
         {"slack": "0.05"},
         {"cheap_price": "free"},
         {"run_length": "long"},

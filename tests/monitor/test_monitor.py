@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from driftjudge import AnchorSet, Ask, Monitor
 from driftjudge.monitor.acquisition import RULES
+from driftjudge.stats.ladder import STEPS
 from tests.monitor.builders import (
     BAD,
     GOOD,
@@ -127,7 +128,7 @@ def test_a_fresh_monitor_watches_from_position_0_in_epoch_1() -> None:
     assert (monitor.position, monitor.epoch, monitor.pending_items, monitor.pending_anchors) == (0, 1, (), ())
     assert (monitor.verdict.kind, monitor.verdict.status, monitor.verdict.position) == ("none", "watching", 0)
     assert monitor.system_evalue == pytest.approx(1.0)
-    assert monitor.judge_evalue == pytest.approx(1.0)
+    assert monitor.judge_evalue == pytest.approx(1.0 / len(STEPS))  # the ladder's lowest rung
 
 
 def test_without_anchors_there_is_no_evidence_about_the_judge() -> None:

@@ -1,21 +1,5 @@
 """A judge on loopback for the tests of projects."""
 
-from __future__ import annotations
+from tests.project.fixtures import ruler, server
 
-from collections.abc import Iterator
-
-import pytest
-
-from tests.judges.misbehaving import MisbehavingServer, answer_by
-from tests.project.folders import Ruler
-
-
-@pytest.fixture
-def ruler() -> Ruler:
-    return Ruler()
-
-
-@pytest.fixture
-def server(ruler: Ruler) -> Iterator[MisbehavingServer]:
-    with MisbehavingServer(default=answer_by(ruler)) as running:
-        yield running
+__all__ = ["ruler", "server"]

@@ -74,7 +74,10 @@ price_output = 0.1
 
 def lines(path: Path, prefix: str, qualities: list[int]) -> Path:
     """Items of these qualities as JSON lines."""
-    rows = [{"id": f"{prefix}{n}", "prompt": f"say {prefix}{n}", "response": f"quality {q}"} for n, q in enumerate(qualities)]
+    rows = [
+        {"id": f"{prefix}{n}", "prompt": f"say {prefix}{n}", "response": f"quality {q}"}
+        for n, q in enumerate(qualities)
+    ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
 

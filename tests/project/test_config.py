@@ -82,7 +82,11 @@ def test_init_does_not_write_over_a_project(tmp_path: Path) -> None:
         ("budget = 1.0", "budget = 1.5", "budget is 1.5"),
         ("budget = 1.0", 'strata = ["x"]', r"strata stands in \[monitor\]; it belongs to \[items\]"),
         ('tone = "friendly"', "tone = 3", "the rubric 'tone' in driftjudge.toml is 3"),
-        ('tone = "friendly"', '"good tone" = "x"', "The rubric name 'good tone' cannot be a field.*call it 'good_tone'"),
+        (
+            'tone = "friendly"',
+            '"good tone" = "x"',
+            "The rubric name 'good tone' cannot be a field.*call it 'good_tone'",
+        ),
         ('tone = "friendly"', "", r"driftjudge.toml has no \[rubrics\]"),
         ('"response"]', '"response"]\nstrata = ["x", "y"]', "several strata but not the column"),
         ('"response"]', '"response"]\nlongest = 0', r"longest in \[items\] is 0"),

@@ -14,6 +14,7 @@ from driftjudge.stats.anchors import (
     DEPARTURE,
     GAP,
     PAIRED,
+    SILENCE,
     anchor_statistic,
     departure,
     rescaled_difference,
@@ -29,7 +30,7 @@ grid = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
 answer = st.one_of(score, grid, st.just(NAN))
 directions = st.sampled_from([BELOW, ABOVE])
 rows = st.lists(answer, min_size=3, max_size=3)
-KINDS = {GAP: "gap", PAIRED: "paired", DEPARTURE: "departure", ANY_DEPARTURE: "any departure"}
+KINDS = {GAP: "gap", PAIRED: "paired", DEPARTURE: "departure", ANY_DEPARTURE: "any departure", SILENCE: "silence"}
 
 
 @given(
@@ -70,6 +71,8 @@ def test_a_refusal_is_a_departure_without_a_direction_unless_the_judge_usually_r
         assert event(DEPARTURE, direction, NAN, 0.5) == event(DEPARTURE, direction, 0.5, NAN) == 0.0
     assert event(ANY_DEPARTURE, ABOVE, NAN, 0.5) == event(ANY_DEPARTURE, ABOVE, 0.5, NAN) == 1.0
     assert event(ANY_DEPARTURE, ABOVE, NAN, NAN) == 0.0
+    assert event(SILENCE, ABOVE, NAN, 0.5) == 1.0
+    assert event(SILENCE, ABOVE, 0.5, NAN) == event(SILENCE, ABOVE, NAN, NAN) == event(SILENCE, ABOVE, 0.0, 0.5) == 0.0
 
 
 @given(grid, grid, directions)

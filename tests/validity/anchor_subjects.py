@@ -16,7 +16,7 @@ from driftjudge.monitor.anchor_process import AnchorProcess, anchor_evalue, anch
 from driftjudge.monitor.baseline import Baseline, Component
 from driftjudge.monitor.config import Preset, Statistic
 from driftjudge.monitor.layout import CASH, COMPONENTS, EVALUE
-from driftjudge.stats.anchors import ABOVE, ANY_DEPARTURE, BELOW, DEPARTURE, GAP, PAIRED
+from driftjudge.stats.anchors import ABOVE, ANY_DEPARTURE, BELOW, DEPARTURE, GAP, OF_NO_RUBRIC, PAIRED, SILENCE
 from driftjudge.stats.families import AVERAGE
 from tests.validity.checks import Draw, Law, Subject, Vector
 from tests.validity.reference import statistic_of
@@ -28,9 +28,10 @@ KINDS: dict[Statistic, tuple[tuple[int, int, float], ...]] = {
     "fingerprint": (
         *((DEPARTURE, r, side) for r in range(RUBRICS) for side in (BELOW, ABOVE)),
         (ANY_DEPARTURE, 0, ABOVE),
+        (SILENCE, 0, ABOVE),
     ),
 }
-KIND_NAMES = {GAP: "gap", PAIRED: "paired", DEPARTURE: "departure", ANY_DEPARTURE: "any departure"}
+KIND_NAMES = {GAP: "gap", PAIRED: "paired", DEPARTURE: "departure", ANY_DEPARTURE: "any departure", SILENCE: "silence"}
 
 # Sixteenths: 1 - s is then exact, so that a mirror image is one to the bit.
 score = st.integers(0, 16).map(lambda n: n / 16)
@@ -135,7 +136,7 @@ def _turned(component: Component) -> Component:
     """Means turn round with the scores; the rate of departures upwards becomes that of departures downwards."""
     if component.kind in (GAP, PAIRED):
         return replace(component, direction=-component.direction, centre=1.0 - component.centre)
-    return component if component.kind == ANY_DEPARTURE else replace(component, direction=-component.direction)
+    return component if component.kind in OF_NO_RUBRIC else replace(component, direction=-component.direction)
 
 
 def drawn_judge(draw: Draw) -> Answers:

@@ -36,6 +36,7 @@ def case(
     unscored: float = 0.0,
     low: bool = False,
     continuous: bool = False,
+    strata: bool = False,
 ) -> Case:
     """A stream in which the system drops and the judge shifts after item 60, with some scores missing."""
     rng = np.random.default_rng([config.seed, 51])
@@ -52,7 +53,10 @@ def case(
         config,
         calibration=Calibration.from_scores(labels, calibration, config, low_bars="skip" if low else "refuse"),
         anchors=AnchorSet(
-            ids=[str(a) for a in range(ANCHORS)], human=rng.choice(GRID, size=(ANCHORS, RUBRICS)), passes=passes
+            ids=[str(a) for a in range(ANCHORS)],
+            human=rng.choice(GRID, size=(ANCHORS, RUBRICS)),
+            passes=passes,
+            strata=[config.strata[a % STRATA] for a in range(ANCHORS)] if strata else None,
         ),
     )
     assert monitor.baseline is not None

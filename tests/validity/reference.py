@@ -37,6 +37,9 @@ def statistic_of(kind: str, rubric: int, direction: float, y: Row, human: Row, u
     if kind == "departure":
         difference = direction * (y[rubric] - usual[rubric])
         return 1.0 if not math.isnan(difference) and difference > resolution[rubric] else 0.0
+    if kind == "silence":
+        silent = [math.isnan(score) and not math.isnan(mode) for score, mode in zip(y, usual, strict=True)]
+        return 1.0 if any(silent) else 0.0
     for score, mode, step in zip(y, usual, resolution, strict=True):
         if math.isnan(score) != math.isnan(mode) or abs(score - mode) > step:
             return 1.0
@@ -256,8 +259,9 @@ def worth_beyond(bounds: int) -> float:
 
 
 def weight_of(kind: str, rubrics: int) -> float:
-    """A statistic's share in the family: 1 for gaps, 2 for each other kind, over its rubrics and directions."""
-    return {"gap": 0.5 / rubrics, "paired": 1.0 / rubrics, "departure": 1.0 / rubrics, "any departure": 2.0}[kind]
+    """A statistic's share in the family: 1 for gaps, half for silence, 2 for others, over rubrics and directions."""
+    per_rubric = {"gap": 0.5 / rubrics, "paired": 1.0 / rubrics, "departure": 1.0 / rubrics}
+    return {**per_rubric, "any departure": 2.0, "silence": 0.5}[kind]
 
 
 @dataclass
@@ -269,6 +273,8 @@ class Watch:
     direction: float
     weight: float
     rungs: list[tuple[float, float, PlugIn | Restart]]
+    members: frozenset[int]
+    """The anchors it watches: all of them, or those of one stratum."""
 
     def take(self, x: float) -> None:
         below = self.direction < 0 and self.kind in ("gap", "paired")
@@ -300,6 +306,8 @@ class Anchors:
 
     def take(self, anchor: int, y: Row) -> None:
         for watch in self.watches:
+            if anchor not in watch.members:
+                continue
             watch.take(
                 statistic_of(
                     watch.kind,

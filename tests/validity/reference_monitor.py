@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tests.validity.reference import Anchors, Cells, Table
+from tests.validity.reference_correction import Correction
 
 
 @dataclass
@@ -18,6 +19,9 @@ class Course:
     judge: list[float] = field(default_factory=list)
     system_at: int | None = None
     judge_at: int | None = None
+    dropped_at: int | None = None
+    """Where the system fell below even the lowered bars."""
+    corrected: Cells | None = None
     strong_calls: int = 0
     anchor_calls: int = 0
 
@@ -46,6 +50,7 @@ def coins_of(seed: int, purpose: int, count: int) -> list[float]:
 def run(
     cells: Cells,
     anchors: Anchors,
+    correction: Correction,
     strata: Sequence[int],
     cheap: Table,
     strong: Table,
@@ -55,8 +60,9 @@ def run(
     """The monitor, item by item: decide, apply the item, then re-score what is due and the burst, if one was raised."""
     config, course = cells.config, Course()
     coins = coins_of(config.seed, 1, len(strata))
-    draw_coins, repeat_coins = (coins_of(config.seed, purpose, 2 * len(strata) + config.burst) for purpose in (2, 3))
-    issued = 0
+    most_draws = 2 * len(strata) + config.burst + config.measure
+    draw_coins, repeat_coins = (coins_of(config.seed, purpose, most_draws) for purpose in (2, 3))
+    issued = done = 0
     for i, t in enumerate(strata):
         position = i + 1
         pi = cells.pi(t, cheap[i])
@@ -64,18 +70,27 @@ def run(
         course.strong_calls += asked
         cells.take(t, cheap[i], asked, pi, strong[i])
         course.system.append(cells.evalue())
-        due = 1 if config.anchor_every and position % config.anchor_every == 0 else 0
+        issued += 1 if config.anchor_every and position % config.anchor_every == 0 else 0
         if course.system_at is None and course.system[-1] >= config.system_threshold:
             course.system_at = position
-            due += config.burst if course.judge_at is None else 0
-        for draw in range(issued, issued + due):
+            issued += config.burst if course.judge_at is None else 0
+        if course.judge_at is not None and course.dropped_at is None:
+            course.corrected = correction.cells
+            course.dropped_at = position if correction.take(t, cheap[i], asked, pi, strong[i]) else None
+        while done < issued:
             repeats = rescored[versions[i]]
-            anchor = int(draw_coins[draw] * len(anchors.human))
-            anchors.take(anchor, repeats[int(repeat_coins[draw] * len(repeats))][anchor])
+            anchor = int(draw_coins[done] * len(anchors.human))
+            scores = repeats[int(repeat_coins[done] * len(repeats))][anchor]
+            anchors.take(anchor, scores)
+            done += 1
             course.anchor_calls += 1
-            if course.judge_at is None and anchors.evalue() >= config.judge_threshold:
+            if course.judge_at is not None:
+                correction.measured.append((anchor, scores))
+            elif anchors.evalue() >= config.judge_threshold:
                 course.judge_at = position
-                break  # what is left of the burst is withdrawn
-        issued += due
+                if config.measure:  # what is left of a burst helps to measure the judge, with more where it is too little
+                    issued = max(issued, done + config.measure)
+                else:  # or is withdrawn
+                    done = issued
         course.judge.append(anchors.evalue())
     return course

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from driftjudge.monitor import Monitor
+from driftjudge.monitor import AnchorSet, Monitor
 from driftjudge.monitor.config import Acquisition, Preset
+from driftjudge.monitor.main_process import main_evalue
 from tests.validity import reference as ref
 from tests.validity.anchor_subjects import KIND_NAMES
 from tests.validity.cases import ITEMS, RUBRICS, Case, case, config_of
 from tests.validity.main_subjects import ACQUISITIONS
+from tests.validity.reference_correction import Correction
 from tests.validity.reference_monitor import Course, run
 
 RTOL = 1e-12
+
+
+def stratum_of(anchors: AnchorSet, anchor: int) -> int:
+    """0 or 1, as the cases name them."""
+    assert anchors.strata is not None
+    return ("s", "t").index(anchors.strata[anchor])
 
 
 def literal(monitor: Monitor) -> tuple[ref.Cells, ref.Anchors]:
@@ -35,7 +44,11 @@ def literal(monitor: Monitor) -> tuple[ref.Cells, ref.Anchors]:
     usual = [[ref.mode_of([scoring[a][r] for scoring in defining]) for r in range(RUBRICS)] for a in kept]
     resolution = [ref.resolution_of([[scoring[a][r] for scoring in defining] for a in kept]) for r in range(RUBRICS)]
     watches, spent = [], 0.0
+    local = {component.stratum for component in baseline.components} - {-1}
     for component in baseline.components:
+        members = [
+            i for i, a in enumerate(kept) if component.stratum < 0 or stratum_of(anchors, a) == component.stratum
+        ]
         kind, r, direction, centre = (
             KIND_NAMES[component.kind],
             component.rubric,
@@ -46,9 +59,10 @@ def literal(monitor: Monitor) -> tuple[ref.Cells, ref.Anchors]:
             ref.statistic_of(kind, r, direction, scoring[a], human[i], usual[i], resolution)
             for scoring in fresh
             for i, a in enumerate(kept)
+            if i in members
         ]
         mean = math.fsum(seen) / len(seen)
-        if kind in ("departure", "any departure"):
+        if kind in ("departure", "any departure", "silence"):
             spent += ref.chance_of_so_few(round(sum(seen)), len(seen), centre)
         elif config.preset == "paper":
             assert math.isclose(centre, mean, rel_tol=RTOL)
@@ -56,7 +70,7 @@ def literal(monitor: Monitor) -> tuple[ref.Cells, ref.Anchors]:
             assert centre < mean if direction < 0 else centre > mean
         bettor, bounds = ref.bettor_of(config, config.anchor_fractions), [rung.centre for rung in component.rungs]
         worths = [ref.worth_beyond(i) for i in range(len(bounds))] if len(bounds) > 1 else [1.0]
-        if len(bounds) > 1 and kind in ("departure", "any departure"):
+        if len(bounds) > 1 and kind in ("departure", "any departure", "silence"):
             for bound, step in zip(bounds[:-1], ref.STEPS[1:], strict=True):
                 assert ref.chance_of_so_few(round(sum(seen)), len(seen), bound) <= math.exp(-step) * (1.0 + 1e-9)
         elif len(bounds) > 1:
@@ -64,9 +78,26 @@ def literal(monitor: Monitor) -> tuple[ref.Cells, ref.Anchors]:
             assert away == sorted(away)
             assert away[0] > 0.0
         rungs = [(bound, worth, bettor()) for bound, worth in zip(bounds, worths, strict=True)]
-        watches.append(ref.Watch(kind, r, direction, ref.weight_of(kind, RUBRICS), rungs))
+        mass = 1.0 if not local else 1.0 - config.local_share
+        if component.stratum >= 0:
+            mass = config.local_share / len(local)
+        weight = mass * ref.weight_of(kind, RUBRICS)
+        watches.append(ref.Watch(kind, r, direction, weight, rungs, frozenset(members)))
     assert spent <= config.alpha_judge * config.baseline_share * (1.0 + 1e-9)
     return cells, ref.Anchors(config, human, usual, resolution, watches)
+
+
+def literal_correction(monitor: Monitor) -> Correction:
+    """The literal test against lowered bars, over all anchors."""
+    config, anchors, baseline, calibration = monitor.config, monitor.anchors, monitor.baseline, monitor.calibration
+    assert anchors is not None
+    assert baseline is not None
+    usual = [[0.5 if math.isnan(u) else u for u in row] for row in baseline.usual.tolist()]
+    passes = anchors.passes.tolist()
+    fresh = passes if config.preset == "paper" else passes[len(passes) // 2 :]
+    again = [[scoring[a] for a in baseline.kept.tolist()] for scoring in fresh]
+    plain = replace(config, run_length=None)
+    return Correction(plain, calibration.nulls.tolist(), calibration.bars.tolist(), usual, again)
 
 
 def assert_the_same(tried: Case, part: int = 20) -> Course:
@@ -76,6 +107,7 @@ def assert_the_same(tried: Case, part: int = 20) -> Course:
     course = run(
         cells,
         anchors,
+        literal_correction(monitor),
         block.strata.tolist(),
         block.cheap.tolist(),
         block.strong.tolist(),
@@ -89,6 +121,9 @@ def assert_the_same(tried: Case, part: int = 20) -> Course:
     verdict, cost = monitor.verdict, monitor.evidence().cost
     assert (verdict.kind, verdict.status) == course.verdict(config.guard, config.burst)
     assert (verdict.system_alarm_at, verdict.judge_alarm_at) == (course.system_at, course.judge_at)
+    assert verdict.system_during_judge_at == course.dropped_at
+    if course.corrected is not None and monitor._corrected is not None and config.shift_share:
+        np.testing.assert_allclose(main_evalue(monitor._corrected), course.corrected.evalue(), rtol=1e-6)
     assert (cost.strong_calls, cost.anchor_calls) == (course.strong_calls, course.anchor_calls)
     assert math.isclose(cost.fraction, course.cost_fraction(config.cheap_price, config.strong_price), rel_tol=RTOL)
     return course
@@ -118,7 +153,7 @@ def test_the_verdict_is_that_of_equation_seven(preset: Preset, drop: float, shif
 
 
 def test_a_burst_is_drawn_at_the_alarm_and_withdrawn_when_the_anchors_speak() -> None:
-    config = config_of("robust", "full", seed=5, anchor_every=0, burst=30)
+    config = config_of("robust", "full", seed=5, anchor_every=0, burst=30, measure=0)
     tried = case(config, drop=-0.5, shift=-0.25)
     course = assert_the_same(tried)
     assert course.system_at == course.judge_at is not None
@@ -153,4 +188,22 @@ def test_the_e_detector_is_the_same_recursion_with_a_unit_stake_at_every_step() 
     config = config_of("robust", "uniform", seed=8, anchor_every=4, run_length=500.0)
     course = assert_the_same(case(config, drop=-0.25, shift=-0.25))
     assert course.system_at is not None
+    assert course.judge_at is not None
+
+
+@pytest.mark.parametrize("acquisition", ["uniform", "boundary", "recent", "full"])
+def test_the_test_against_lowered_bars_is_the_literal_one(acquisition: Acquisition) -> None:
+    config = config_of("robust", acquisition, seed=4, anchor_every=2, measure=40, budget=0.6, shift_tolerance=0.0)
+    course = assert_the_same(case(config, drop=-0.25, shift=-0.25, unscored=0.01))
+    assert course.judge_at is not None
+    assert course.corrected is not None
+    assert course.corrected.evalue() != 1.0  # it has bet
+
+
+def test_strata_with_enough_anchors_are_watched_by_themselves() -> None:
+    config = config_of("robust", "uniform", seed=11, anchor_every=2, stratum_anchors=4)
+    tried = case(config, shift=-0.25, strata=True)
+    assert tried.monitor.baseline is not None
+    assert tried.monitor.baseline.local == (0, 1)
+    course = assert_the_same(tried)
     assert course.judge_at is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from driftjudge.cli import anchors, calibrate, demo, init, judge, reanchor, replay, reproduce, run, serve
+from driftjudge.cli import anchors, calibrate, demo, init, judge, plan, reanchor, replay, reproduce, run, serve
 
 app = typer.Typer(
     name="driftjudge",
@@ -17,6 +17,7 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 app.command("replay")(replay.replay)
 app.command("reproduce")(reproduce.reproduce)
+app.command("plan")(plan.plan)
 app.command("init")(init.init)
 app.add_typer(anchors.anchors, name="anchors")
 app.command("calibrate")(calibrate.calibrate)

@@ -46,8 +46,8 @@ def tell(found: Calibrated, *, as_json: bool, last: str) -> None:
             "new": found.new,
             "anchors": len(record.anchors),
             "passes": len(record.anchors.passes),
-            "strong": record.strong.fingerprint,
-            "cheap": record.cheap.fingerprint if record.cheap is not None else None,
+            "strong_fingerprint": record.strong.fingerprint,
+            "cheap_fingerprint": record.cheap.fingerprint if record.cheap is not None else None,
             "calls": found.spent.calls,
             "dollars": found.spent.dollars,
         }

@@ -1,10 +1,12 @@
-"""`driftjudge reproduce`: the paper's tables and figures, published figures beside ours."""
+"""`driftjudge reproduce`: the paper's tables and figures, published figures beside ours, and what lies beyond it."""
 
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -12,13 +14,18 @@ from driftjudge.cli.demo import Preset
 
 if TYPE_CHECKING:
     from driftjudge.lab.exhibits import Exhibit
-    from driftjudge.lab.runner import Task
+    from driftjudge.lab.runner import Task, Work
+
+W = TypeVar("W", bound="Work")
 
 _ROLES = "Who is who (for a table of your own)"
+_BEYOND = "Beyond the paper"
 
 
 def reproduce(
-    experiments: Annotated[list[str] | None, typer.Argument(help="Experiments by name, or all.")] = None,
+    experiments: Annotated[
+        list[str] | None, typer.Argument(help="Experiments by name, all, or beyond: robust against paper.")
+    ] = None,
     dataset: Annotated[str, typer.Option(help="helpsteer2 or tldr (replicas), both, or the path of a table.")] = "both",
     preset: Annotated[Preset, typer.Option(help="Procedure to run.")] = Preset.paper,
     seeds: Annotated[int, typer.Option(min=2, max=100_000, help="Streams per figure.")] = 60,
@@ -32,28 +39,75 @@ def reproduce(
     target: Annotated[
         str | None, typer.Option(help="Cell that regresses: RUBRIC:STRATUM.", rich_help_panel=_ROLES)
     ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(help="Folder of real tables (beyond only).", envvar="DRIFTJUDGE_DATA", rich_help_panel=_BEYOND),
+    ] = None,
+    page_file: Annotated[
+        Path | None,
+        typer.Option("--page", help="Write the page here (beyond only).", rich_help_panel=_BEYOND),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Regenerate the paper's exhibits and check its claims. Exit code 0 whether or not claims hold: read them."""
+    if experiments and "beyond" in experiments:
+        _beyond(experiments, seeds, data, out, page_file, as_json=as_json)
+        return
+    tasks = _tasks(experiments or ["all"], dataset, preset, seeds, (cheap, strong, human, after, target))
+    exhibits = _run(tasks, out, hidden=as_json)
+    if out is not None:
+        _draw(tasks, exhibits, out)
+    _tell(exhibits, out, as_json=as_json)
+
+
+def _run(tasks: Sequence[W], out: Path | None, *, hidden: bool) -> list[Exhibit]:
+    """All of them, with a bar."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from driftjudge.lab.runner import run_tasks
 
-    tasks = _tasks(experiments or ["all"], dataset, preset, seeds, (cheap, strong, human, after, target))
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    hidden = as_json or not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
+    with Progress(*columns, console=console, transient=True, disable=hidden or not console.is_terminal) as progress:
         bar = progress.add_task("reproducing", total=len(tasks))
 
-        def done(task: Task, _: Exhibit) -> None:
+        def done(task: W, _: Exhibit) -> None:
             progress.update(bar, advance=1, description=task.file_stem)
 
-        exhibits = run_tasks(tasks, out, on_done=done)
+        return run_tasks(tasks, out, on_done=done)
+
+
+def _beyond(
+    experiments: list[str], seeds: int, data: Path | None, out: Path | None, page_file: Path | None, *, as_json: bool
+) -> None:
+    """`robust` against `paper`: every part on every table at hand, and the page."""
+    from driftjudge.lab.beyond.options import BeyondOptions
+    from driftjudge.lab.beyond.page import beyond_page, draw_parts
+    from driftjudge.lab.beyond.tasks import beyond_tasks
+    from driftjudge.tables import TableError
+
+    if experiments != ["beyond"]:
+        raise TableError("beyond is not one of the paper's experiments; run it by itself: driftjudge reproduce beyond")
+    tasks, missing = beyond_tasks(BeyondOptions(seeds, None if data is None else str(data)))
+    exhibits = _run(tasks, out, hidden=as_json)
     if out is not None:
-        _draw(tasks, exhibits, out)
+        draw_parts(tasks, exhibits, out)
+    if page_file is not None or out is not None:
+        target = page_file or out / "why_not_just_the_paper.md"  # type: ignore[operator]
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(beyond_page(tasks, exhibits, missing, _figures(target, out)), encoding="utf-8")
     _tell(exhibits, out, as_json=as_json)
+    if missing and not as_json:
+        typer.echo(f"Skipped, for want of --data: {', '.join(missing)}.")
+
+
+def _figures(target: Path, out: Path | None) -> str | None:
+    """Where the pictures lie, as the page must call it; None where there are none."""
+    if out is None:
+        return None
+    below = os.path.relpath(out, target.parent)
+    return "" if below == "." else f"{Path(below).as_posix()}/"
 
 
 def _tasks(
@@ -118,8 +172,9 @@ def _tell(exhibits: list[Exhibit], out: Path | None, *, as_json: bool) -> None:
         console = Console(width=160)  # a file has no edge to fold tables at
     for exhibit in exhibits:
         kind = "replica" if exhibit.replica else "real table"
+        beside = "" if exhibit.experiment.startswith("beyond") else ", ours (paper's)"
         table = Table(
-            title=f"{exhibit.title} [{exhibit.source}]\n{exhibit.dataset} ({kind}), ours (paper's)",
+            title=f"{exhibit.title} [{exhibit.source}]\n{exhibit.dataset} ({kind}){beside}",
             title_justify="left",
         )
         table.add_column("")

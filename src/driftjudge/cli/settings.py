@@ -12,17 +12,19 @@ from driftjudge.monitor.errors import ConfigError
 from driftjudge.tables import Columns, ScoreTable
 from driftjudge.tables.replay import Roles
 
-SECTIONS = ("monitor", "columns", "roles", "replay")
+SECTIONS = ("monitor", "columns", "roles", "replay", "plan")
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The four sections of a config file, each as given."""
+    """The sections of a config file, each as given."""
 
     monitor: dict[str, Any] = field(default_factory=dict)
     columns: dict[str, Any] = field(default_factory=dict)
     roles: dict[str, Any] = field(default_factory=dict)
     replay: dict[str, Any] = field(default_factory=dict)
+    plan: dict[str, Any] = field(default_factory=dict)
+    """The target a plan was made for; only `plan` reads it."""
 
     def over(self, **flags: dict[str, Any]) -> Settings:
         """These settings with the flags that were given on top."""

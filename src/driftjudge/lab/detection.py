@@ -131,7 +131,7 @@ def detect(
         table = cheap_in_charge(table)
         blocks = {seed: replace(block, strong=block.cheap) for seed, block in blocks.items()}
     rows = [
-        _until_alarm(config, cast(table, scenario.anchors, seed).calibration(config), seed, block)
+        until_alarm(config, cast(table, scenario.anchors, seed).calibration(config), seed, block)
         for seed, block in blocks.items()
     ]
     alarm_at, items, calls = np.array(rows, dtype=np.int64).reshape(-1, 3).T
@@ -145,7 +145,7 @@ def cheap_in_charge(table: ScoreTable) -> ScoreTable:
     return ScoreTable(table.name, table.ids, table.strata, table.rubrics, scores, replica=table.replica)
 
 
-def _until_alarm(config: MonitorConfig, calibration: Calibration, seed: int, block: Block) -> tuple[int, int, int]:
+def until_alarm(config: MonitorConfig, calibration: Calibration, seed: int, block: Block) -> tuple[int, int, int]:
     """Position of the alarm, items and strong calls, from the Monitor's own kernel: it stops just past an alarm."""
     rubrics, clock = len(config.rubrics), ck.new_clock()
     pooled = len(config.strata) == 1

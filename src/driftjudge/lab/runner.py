@@ -8,14 +8,43 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from driftjudge.lab.exhibits import Exhibit, markdown
 from driftjudge.lab.experiments import Options, experiment
 from driftjudge.lab.river_rivals import river_installed
 from driftjudge.lab.setting import Source, open_setting, table_name
 from driftjudge.tables import REPLICAS
+
+
+class Work(Protocol):
+    """What the runner can run: anything that knows its figures, its key and its place."""
+
+    @property
+    def name(self) -> str:
+        """What progress shows."""
+
+    @property
+    def file_stem(self) -> str:
+        """Where its outputs go, below the output folder."""
+
+    @property
+    def command(self) -> str:
+        """The command that makes it again."""
+
+    def key(self) -> str:
+        """Changes with everything the figures depend on."""
+
+    def check(self) -> None:
+        """Refuse in one sentence what cannot be run."""
+
+    def run(self) -> Exhibit:
+        """Make the figures."""
+
+
+W = TypeVar("W", bound=Work)
 
 
 @dataclass(frozen=True)
@@ -38,12 +67,29 @@ class Task:
         path = Path(self.source.dataset)
         if path.is_file():
             digest.update(path.read_bytes())
-        digest.update(_code_digest())
+        digest.update(code_digest())
         digest.update(b"river" if river_installed() else b"")  # an experiment shows it where it is
         return digest.hexdigest()[:16]
 
+    def check(self) -> None:
+        """A bad name or table fails here, in one sentence."""
+        experiment(self.name)
+        open_setting(self.source)
 
-def _code_digest() -> bytes:
+    def run(self) -> Exhibit:
+        """Run the experiment."""
+        run, _ = experiment(self.name)
+        return run(open_setting(self.source), self.options)
+
+    @property
+    def command(self) -> str:
+        """The command that makes this exhibit again."""
+        return command_of(self)
+
+
+@lru_cache(maxsize=1)
+def code_digest() -> bytes:
+    """Of every source that figures depend on."""
     package = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256()
     for part in ("stats", "monitor", "tables", "lab"):
@@ -54,19 +100,18 @@ def _code_digest() -> bytes:
 
 
 def run_tasks(
-    tasks: Sequence[Task], out: Path | None, *, on_done: Callable[[Task, Exhibit], None], workers: int | None = None
+    tasks: Sequence[W], out: Path | None, *, on_done: Callable[[W, Exhibit], None], workers: int | None = None
 ) -> list[Exhibit]:
     """Run what is not there yet, in processes; report each as it comes; return all in the order given."""
-    found: dict[Task, Exhibit] = {}
+    found: dict[W, Exhibit] = {}
     for task in tasks:
         kept = _kept(task, out)
         if kept is not None:
             found[task] = kept
             on_done(task, kept)
     missing = [task for task in tasks if task not in found]
-    for task in missing:  # a bad name or table fails here, in one sentence, before any process is started
-        experiment(task.name)
-        open_setting(task.source)
+    for task in missing:  # what cannot be run fails here, before any process is started
+        task.check()
     count = min(workers or os.cpu_count() or 1, len(missing))
     if count <= 1:
         for task in missing:
@@ -82,12 +127,11 @@ def run_tasks(
     return [found[task] for task in tasks]
 
 
-def _run(task: Task) -> Exhibit:
-    run, _ = experiment(task.name)
-    return run(open_setting(task.source), task.options)
+def _run(task: Work) -> Exhibit:
+    return task.run()
 
 
-def _kept(task: Task, out: Path | None) -> Exhibit | None:
+def _kept(task: Work, out: Path | None) -> Exhibit | None:
     path = None if out is None else out / f"{task.file_stem}.json"
     if path is None or not path.is_file():
         return None
@@ -98,11 +142,11 @@ def _kept(task: Task, out: Path | None) -> Exhibit | None:
         return None
 
 
-def _keep(task: Task, exhibit: Exhibit, out: Path | None) -> Exhibit:
+def _keep(task: Work, exhibit: Exhibit, out: Path | None) -> Exhibit:
     """Write the figures first to a neighbouring file, so that a crash never leaves half of them."""
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
-        body = {"key": task.key(), "command": command_of(task), **exhibit.to_json()}
+        body = {"key": task.key(), "command": task.command, **exhibit.to_json()}
         path = out / f"{task.file_stem}.json"
         scratch = path.with_suffix(".part")
         scratch.write_text(json.dumps(body, indent=1), encoding="utf-8")

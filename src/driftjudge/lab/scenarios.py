@@ -78,7 +78,7 @@ class Cast:
         self.anchor_rows: NDArray[np.int64] = rows[:anchors]
         self.pool: NDArray[np.int64] = rows[anchors:]
         self._calibrations: dict[tuple[object, ...], Calibration] = {}
-        self._anchor_sets: dict[tuple[int, float], AnchorSet] = {}
+        self._anchor_sets: dict[tuple[int, float, bool], AnchorSet] = {}
 
     def generator(self, purpose: int) -> np.random.Generator:
         """A generator of its own for every use, so that no use shifts another's numbers."""
@@ -94,9 +94,9 @@ class Cast:
             self._calibrations[key] = Calibration.from_scores(labels, scores, config, ids=ids, low_bars="skip")
         return self._calibrations[key]
 
-    def anchors(self, scenario: Scenario) -> AnchorSet:
-        """The anchors with their baseline passes."""
-        key = (scenario.passes, scenario.repeat_noise)
+    def anchors(self, scenario: Scenario, *, pooled: bool = False) -> AnchorSet:
+        """The anchors with their baseline passes, and with their strata unless the stream is watched as one."""
+        key = (scenario.passes, scenario.repeat_noise, pooled)
         if key not in self._anchor_sets:
             rng, strong = self.generator(PASSES), self.table.judge("strong")[self.anchor_rows]
             passes = np.array([_asked_again(strong, scenario, rng) for _ in range(scenario.passes)])
@@ -104,7 +104,8 @@ class Cast:
                 np.array(self.table.ids)[self.anchor_rows].tolist(),
                 self.table.judge("human")[self.anchor_rows],
             )
-            self._anchor_sets[key] = AnchorSet(ids=ids, human=human, passes=passes)
+            strata = None if pooled else [self.table.strata[row] for row in self.anchor_rows]
+            self._anchor_sets[key] = AnchorSet(ids=ids, human=human, passes=passes, strata=strata)
         return self._anchor_sets[key]
 
 
@@ -122,7 +123,8 @@ def stage(table: ScoreTable, config: MonitorConfig, scenario: Scenario) -> Stage
     A config with the single stratum `all` watches the pooled stream.
     """
     people = cast(table, scenario.anchors, config.seed)
-    monitor = Monitor(config, calibration=people.calibration(config), anchors=people.anchors(scenario))
+    anchors = people.anchors(scenario, pooled=len(config.strata) == 1)
+    monitor = Monitor(config, calibration=people.calibration(config), anchors=anchors)
     assert monitor.baseline is not None
     rows = _stream_rows(people, scenario)
     rng = people.generator(SCORES)

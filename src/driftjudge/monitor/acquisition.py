@@ -89,7 +89,7 @@ def acquisition_probability(
 @kernel
 def calm_floor(budget: float, strata: NDArray[np.float64], t: int) -> float:
     """The share of stratum t's items that is asked about without any evidence (`recent` rule)."""
-    return max(budget - strata[t, ESCALATED] / (strata[t, SEEN] + 1.0), budget * LOWEST_FLOOR)
+    return float(max(budget - strata[t, ESCALATED] / (strata[t, SEEN] + 1.0), budget * LOWEST_FLOOR))
 
 
 @kernel

@@ -90,7 +90,7 @@ def new_anchor_process(config: MonitorConfig, anchors: AnchorSet, baseline: Base
         betting=betting,
         alarm_rule=alarm_rule_of(config),
         threshold=float(config.judge_threshold),
-        interval_alpha=config.alpha_judge / len(config.rubrics),
+        interval_alpha=config.alpha_judge * (1.0 - config.baseline_share) / len(config.rubrics),
         human=np.ascontiguousarray(anchors.human[baseline.kept]),
         usual=np.ascontiguousarray(baseline.usual),
         resolution=baseline.resolution.copy(),

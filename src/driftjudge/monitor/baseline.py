@@ -26,9 +26,9 @@ FEWEST_SCREENED = 0.5
 GRID_LEVELS = 25
 """Scores with more distinct values than this are continuous: `paired` is watched, departures need a resolution."""
 
-SHARES = {st.GAP: 1.0, st.PAIRED: 2.0, st.DEPARTURE: 2.0, st.ANY_DEPARTURE: 2.0}
+SHARES = {st.GAP: 1.0, st.PAIRED: 2.0, st.DEPARTURE: 2.0, st.ANY_DEPARTURE: 2.0, st.SILENCE: 0.5}
 """Weight of each kind of statistic in the family, spread evenly over its rubrics and directions. A judge compared with
-itself shows a change sooner than compared with humans; the gap keeps half a share because it alone speaks about them."""
+itself shows a change sooner than compared with humans; the gap keeps a smaller share as it alone speaks of them."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,12 @@ class Component:
     def rungs(self) -> tuple[Rung, ...]:
         """What is bet against."""
         return self.ladder or (Rung(self.centre, 1.0),)
+
+    @property
+    def seen_through(self) -> bool:
+        """Whether the bound at `baseline_share` of alpha leaves anything to see; a ladder sees a little more."""
+        highest = 1.0 if self.kind in (st.GAP, st.PAIRED) else HIGHEST_WATCHED_RATE
+        return 0.0 < self.centre < 1.0 and self.centre <= highest
 
     @property
     def side(self) -> float:
@@ -175,9 +181,7 @@ def _local_groups(
     return groups, local
 
 
-def split_passes(
-    passes: NDArray[np.float64], config: MonitorConfig
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def split_passes(passes: NDArray[np.float64], config: MonitorConfig) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The passes that define usual scores and those that bound; the same ones where nothing is bounded, or just one."""
     if config.baseline_share == 0.0 or len(passes) == 1:
         return passes, passes
@@ -239,9 +243,9 @@ def _components(
                 far = float(direction == st.ABOVE)
                 rungs = ladder(tuple(min(max(bound(delta), 0.0), 1.0) for delta in deltas()), far)
             component = Component(kind, r, direction, centre, SHARES[kind] / (2 * len(rubrics)), rungs)
-            if 0.0 < centre < 1.0 or config.climbs:
+            if component.seen_through or config.climbs:
                 found.append(component)
-            if not 0.0 < component.rungs[0].centre < 1.0:
+            if not component.seen_through:
                 side = "harsher" if direction == st.BELOW else "more lenient"
                 notes.append(
                     f"too few anchors and passes to watch whether {config.rubrics[r]} is judged {side} by its mean"
@@ -250,14 +254,14 @@ def _components(
     def rate_component(kind: int, r: int, direction: float, delta: float, what: str) -> None:
         events = observed(kind, r, direction)
         count, highest = int(events.sum()), highest_rate(int(events.sum()), len(events), delta)
-        share = SHARES[kind] / (1 if kind == st.ANY_DEPARTURE else 2 * len(rubrics))
+        share = SHARES[kind] / (1 if kind in st.OF_NO_RUBRIC else 2 * len(rubrics))
         rungs: tuple[Rung, ...] = ()
         if config.climbs:
             rungs = ladder(tuple(highest_rate(count, len(events), delta) for delta in deltas()), 1.0)
         component = Component(kind, r, direction, highest, share, rungs)
-        if highest <= HIGHEST_WATCHED_RATE or config.climbs:
+        if component.seen_through or config.climbs:
             found.append(component)
-        if component.rungs[0].centre > HIGHEST_WATCHED_RATE:
+        if not component.seen_through:
             notes.append(
                 f"the judge may depart from its usual score in {highest:.0%} of re-scores ({what}): too often to be "
                 "a fingerprint"
@@ -269,8 +273,9 @@ def _components(
     if "fingerprint" in config.statistics and compare:
         for r in rubrics:
             for direction in (st.BELOW, st.ABOVE):
-                rate_component(st.DEPARTURE, r, direction, share * _delta(config, 3), config.rubrics[r])
-        rate_component(st.ANY_DEPARTURE, 0, st.ABOVE, share * _delta(config, 3), "any rubric")
+                rate_component(st.DEPARTURE, r, direction, share * _delta(config, 4), config.rubrics[r])
+        rate_component(st.ANY_DEPARTURE, 0, st.ABOVE, share * _delta(config, 4), "any rubric")
+        rate_component(st.SILENCE, 0, st.ABOVE, share * _delta(config, 4), "no score at all")
     elif "fingerprint" in config.statistics:
         notes.append(
             "one baseline pass cannot tell the judge's own noise from a change: the fingerprint is off; add passes"
@@ -279,7 +284,7 @@ def _components(
         for r in rubrics:
             if continuous[r]:
                 mean_components(st.PAIRED, r)
-    if stratum < 0 and not any(component.cap_at(rung.centre) > 0.0 for component in found for rung in component.rungs):
+    if stratum < 0 and not any(component.seen_through for component in found):
         raise AnchorError(
             f"{len(human)} anchors x {len(fresh)} bounding passes bound nothing about this judge; add anchors or "
             "baseline passes"

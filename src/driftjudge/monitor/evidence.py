@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from driftjudge.monitor.config import MonitorConfig
-from driftjudge.monitor.verdict import Verdict
+from driftjudge.monitor.verdict import During, Verdict
+from driftjudge.stats.onset import CLAIMED
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,87 @@ class JudgeShift:
     log_e_harsher: float
     log_e_lenient: float
     """Natural log of the e-value in each direction, over this rubric's statistics."""
+    level: float = math.nan
+    """Probability with which the intervals of all rubrics hold at every moment."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far the judge's scores lie from the humans' on the anchors, after a judge alarm and at time 0."""
+
+    rubric: str
+    """`*` for all rubrics together."""
+    before: float
+    """Mean of |judge - human| at time 0."""
+    now: float
+    """The same over the re-scores since the alarm."""
+    low: float
+    high: float
+    """Anytime-valid interval of `now - before`: below 0 the new judge agrees better with the humans."""
+    level: float
+    """Probability with which the intervals of all rubrics hold at every moment."""
+    rescores: int
+
+    @property
+    def reading(self) -> Literal["better", "worse", "no difference shown"]:
+        """Which way the interval points."""
+        if self.high < 0.0:
+            return "better"
+        return "worse" if self.low > 0.0 else "no difference shown"
+
+
+@dataclass(frozen=True)
+class JudgeStratum:
+    """What the anchors of one stratum say about the judge, where they are watched by themselves."""
+
+    stratum: str
+    anchors: int
+    rescores: int
+    log_e: float
+    """Natural log of the e-value of this stratum's statistics."""
+    named: bool
+    """True when the judge is shown to have moved here, by closed testing over all anchors and every stratum."""
+
+
+@dataclass(frozen=True)
+class Drop:
+    """Since when a named cell has been lower, and by how much: estimates made when the system alarm rose.
+
+    No theorem stands behind these intervals; `claimed` is what they were seen to keep in simulations.
+    """
+
+    rubric: str
+    stratum: str
+    since: int
+    """Estimated position of the first item after the change."""
+    since_low: int
+    since_high: int
+    size: float
+    """How far the mean lay below the bar since then."""
+    size_low: float
+    size_high: float
+    claimed: float = CLAIMED
+
+
+@dataclass(frozen=True)
+class SystemDuringJudge:
+    """The system tested against bars lowered by how far the judge moved, after a judge alarm."""
+
+    state: During
+    alarm_at: int | None
+    cells: tuple[tuple[str, str], ...]
+    """(rubric, stratum) named then."""
+    log_e: float
+    """Natural log of the test's e-value; NaN before enough re-scores were made."""
+    threshold: float
+    """Natural log of the e-value at which the system counts as dropped."""
+    rescores: int
+    """Re-scores since the judge alarm that the bound on the shift rests on."""
+    lowered: tuple[tuple[str, str, float], ...]
+    """(rubric, stratum or `*`, by how much the bars are lowered at present); 1 stands for not known yet."""
+    alpha: float
+    """Probability of ever claiming a drop of a system that did not drop, after one judge alarm."""
+    assumption: str
 
 
 @dataclass(frozen=True)
@@ -92,7 +176,7 @@ class Milestone:
 
     position: int
     kind: str
-    """`system_alarm`, `judge_alarm`, `guard_closed`, `acknowledged`, `reanchored`."""
+    """`system_alarm`, `judge_alarm`, `guard_closed`, `corrected_alarm`, `acknowledged`, `reanchored`."""
     text: str
 
 
@@ -109,3 +193,13 @@ class Evidence:
     story: tuple[Milestone, ...]
     assumptions: tuple[str, ...]
     """Plain sentences: what the error rates rest on."""
+    agreement: tuple[Agreement, ...] = ()
+    """After a judge alarm, all rubrics together first; empty before."""
+    judge_strata: tuple[JudgeStratum, ...] = ()
+    """Strata whose anchors are watched by themselves."""
+    drops: tuple[Drop, ...] = ()
+    """The cells that the system alarm named, strongest first."""
+    during_judge: SystemDuringJudge | None = None
+    """After a judge alarm: what can be said about the system."""
+    details: tuple[str, ...] = ()
+    """Plain sentences under the verdict's one: how much, where, since when."""

@@ -33,13 +33,13 @@ from driftjudge.monitor.errors import (
     UnaskedError,
     UnknownStratumError,
 )
-from driftjudge.monitor.evidence import Cost, Evidence, Milestone
+from driftjudge.monitor.evidence import Cost, Drop, Evidence, Milestone
 from driftjudge.monitor.fitting import check_fit
 from driftjudge.monitor.main_process import MainProcess, main_evalue, new_main_process
 from driftjudge.monitor.queues import Draw, DrawLine, ItemLine, Memory, WaitingItem
 from driftjudge.monitor.scores import Failure, Scores, fill_row, refusal_of, score_row
 from driftjudge.monitor.stream import APPLIED_WITH_ALARM, ASKED, Fields, take_item, take_label, take_rescore
-from driftjudge.monitor.summary import cost_of, evidence_of, moved_rubrics, moved_strata, named_cells
+from driftjudge.monitor.summary import cost_of, drops_of, evidence_of, moved_rubrics, moved_strata, named_cells
 from driftjudge.monitor.verdict import During, Verdict
 from driftjudge.stats.coins import ACQUISITION, ANCHOR_DRAW, Coins
 from driftjudge.stats.errors import SupermartingaleError
@@ -80,6 +80,7 @@ class Monitor:
         self._rubrics: tuple[tuple[str, str], ...] = ()
         self._moved_strata: tuple[str, ...] = ()
         self._dropped_too: tuple[tuple[str, str], ...] = ()
+        self._drops: tuple[Drop, ...] = ()
         self._coins = Coins(config.seed)
         check_fit(config, calibration, anchors)
         self._install_main(calibration)
@@ -449,6 +450,7 @@ class Monitor:
     def _on_system_alarm(self) -> None:
         self._cells = named_cells(self._main, self.config)
         at = int(self._clock[ck.SYSTEM_AT])
+        self._drops = drops_of(self._main, self._cells, self.config, at)
         self._tell("system_alarm", f"the main family's evidence reached {self.config.system_threshold:.1f}", at)
         self._refresh()
 
@@ -477,7 +479,7 @@ class Monitor:
 
     def _new_epoch(self, kind: str, text: str) -> None:
         self.epoch += 1
-        self._cells = ()
+        self._cells, self._drops = (), ()
         self._tell(kind, text, self.position)
         self._verdict = self._read_verdict()
 

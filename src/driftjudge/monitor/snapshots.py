@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from driftjudge.monitor.calibration import Calibration
 from driftjudge.monitor.config import MonitorConfig
 from driftjudge.monitor.correction import COUNT, lower_bars
 from driftjudge.monitor.errors import MonitorError, SnapshotError
-from driftjudge.monitor.evidence import Milestone
+from driftjudge.monitor.evidence import Drop, Milestone
 from driftjudge.monitor.layout import COMPONENTS, EVALUE, GROWN, WEALTH
 from driftjudge.monitor.packing import pack, unpack
 from driftjudge.monitor.queues import Draw, WaitingItem
@@ -48,6 +49,7 @@ def take(monitor: Monitor) -> dict[str, Any]:
         "story": [[m.position, m.kind, m.text] for m in monitor._story],
         "cells": [list(cell) for cell in monitor._cells],
         "rubrics": [list(rubric) for rubric in monitor._rubrics],
+        "drops": [list(astuple(drop)) for drop in monitor._drops],
         "moved_strata": list(monitor._moved_strata),
         "dropped_too": [list(cell) for cell in monitor._dropped_too],
         "stopped": monitor._stopped,
@@ -99,6 +101,7 @@ def _rebuild(cls: type[Monitor], state: Mapping[str, Any], config: MonitorConfig
     if monitor._anchor is not None:
         for name in ANCHOR_STATE:
             _fill(getattr(monitor._anchor, name), state["anchor"][name], name)
+    monitor._drops = tuple(_drop(drop, written) for drop in state["drops"])
     monitor._moved_strata = tuple(str(stratum) for stratum in state["moved_strata"])
     _restore_correction(monitor, state["correction"])
     monitor._dropped_too = tuple((str(r), str(s)) for r, s in state["dropped_too"])
@@ -118,6 +121,13 @@ def _rebuild(cls: type[Monitor], state: Mapping[str, Any], config: MonitorConfig
     monitor._stale.update({str(anchor): int(count) for anchor, count in state["stale"].items()})
     monitor._verdict = monitor._read_verdict()
     return monitor
+
+
+def _drop(packed: Sequence[Any], config: MonitorConfig) -> Drop:
+    drop = Drop(*packed)
+    if drop.rubric not in config.rubrics or drop.stratum not in config.strata:
+        raise SnapshotError("the snapshot is damaged: it names a cell that the config does not have")
+    return drop
 
 
 def _pack_correction(monitor: Monitor) -> dict[str, Any] | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,16 +14,33 @@ from driftjudge.monitor import clock as ck
 from driftjudge.monitor.anchor_process import AnchorProcess
 from driftjudge.monitor.baseline import Baseline
 from driftjudge.monitor.config import MonitorConfig
-from driftjudge.monitor.evidence import CellEvidence, Cost, Evidence, JudgeShift
-from driftjudge.monitor.layout import EVALUE, NULL, SEEN, SUM_D, WEALTH, WEIGHT
-from driftjudge.monitor.main_process import DETECTOR, MainProcess
+from driftjudge.monitor.correction import COUNT as COUNT_MEASURED
+from driftjudge.monitor.correction import STARTED
+from driftjudge.monitor.details import details_of
+from driftjudge.monitor.evidence import (
+    CellEvidence,
+    Cost,
+    Drop,
+    Evidence,
+    JudgeShift,
+    JudgeStratum,
+    SystemDuringJudge,
+)
+from driftjudge.monitor.layout import BAR, EVALUE, ITEMS, NULL, ONSET, SEEN, SUM_D, WEALTH, WEIGHT
+from driftjudge.monitor.main_process import DETECTOR, MainProcess, main_evalue
+from driftjudge.monitor.measured import Measured
 from driftjudge.monitor.verdict import ANY_RUBRIC
-from driftjudge.stats.anchors import ABOVE, ANY_DEPARTURE, BELOW
+from driftjudge.stats.anchors import ABOVE, BELOW, OF_NO_RUBRIC
 from driftjudge.stats.families import AVERAGE, e_holm
 from driftjudge.stats.intervals import COUNT, SUM_BET, SUM_BET_X, interval
+from driftjudge.stats.onset import ONSET_WIDTH, onset_of
 
 if TYPE_CHECKING:
     from driftjudge.monitor.monitor import Monitor
+
+
+MOST_DROPS = 20
+"""Named cells for which an alarm keeps since when and by how much."""
 
 
 def log_evalue(evalue: float) -> float:
@@ -64,7 +83,7 @@ def moved_rubrics(anchor: AnchorProcess, config: MonitorConfig) -> tuple[tuple[s
     found: dict[str, str] = {}
     for i in sorted(named.tolist(), key=lambda i: (-evalues[i], i)):
         kind, r, direction = anchor.meanings[i]
-        if kind == ANY_DEPARTURE:
+        if kind in OF_NO_RUBRIC:
             continue
         change = "harsher" if direction == BELOW else "more lenient"
         rubric = config.rubrics[r]
@@ -92,14 +111,92 @@ def _group_evalues(anchor: AnchorProcess) -> tuple[NDArray[np.float64], int, flo
 
 def evidence_of(monitor: Monitor) -> Evidence:
     """The whole of it, at the current position."""
-    return Evidence(
+    measured = _measured(monitor)
+    evidence = Evidence(
         config=monitor.config,
         verdict=monitor.verdict,
         cells=_cells(monitor),
-        shifts=_shifts(monitor),
+        shifts=_shifts(monitor, measured),
         cost=cost_of(monitor),
         story=tuple(monitor._story),
         assumptions=_assumptions(monitor),
+        agreement=measured.agreements() if measured is not None else (),
+        judge_strata=_judge_strata(monitor),
+        drops=monitor._drops,
+        during_judge=_during_judge(monitor),
+    )
+    return replace(evidence, details=details_of(evidence))
+
+
+def _measured(monitor: Monitor) -> Measured | None:
+    """The re-scores since a judge alarm."""
+    anchors, baseline, correction = monitor.anchors, monitor.baseline, monitor._correction
+    if anchors is None or baseline is None or correction is None:
+        return None
+    return Measured(monitor.config, anchors, baseline, correction)
+
+
+def drops_of(
+    main: MainProcess, cells: Sequence[tuple[str, str]], config: MonitorConfig, position: int
+) -> tuple[Drop, ...]:
+    """Since when, and by how much, the named cells have been lower, as far as one can say at the alarm."""
+    drops = []
+    before = position - int(main.strata[0, ITEMS])  # items of earlier epochs
+    for rubric, stratum in cells[:MOST_DROPS]:
+        row = main.cells[config.strata.index(stratum) * len(config.rubrics) + config.rubrics.index(rubric)]
+        onset = onset_of(row[ONSET : ONSET + ONSET_WIDTH])
+        if onset is None:
+            continue
+        below = float(row[BAR] - row[NULL])
+        since, low, high = (
+            min(max(before + round(n), before + 1), position) for n in (onset.start, onset.start_low, onset.start_high)
+        )
+        sizes = (below + size for size in (onset.size, onset.size_low, onset.size_high))
+        drops.append(Drop(rubric, stratum, since, low, high, *sizes))
+    return tuple(drops)
+
+
+def _judge_strata(monitor: Monitor) -> tuple[JudgeStratum, ...]:
+    anchor, baseline = monitor._anchor, monitor.baseline
+    if anchor is None or baseline is None or not baseline.local:
+        return ()
+    evalues, betting, threshold, weights = _group_evalues(anchor)
+    named = _named(evalues, betting, threshold, weights)
+    return tuple(
+        JudgeStratum(
+            stratum=monitor.config.strata[t],
+            anchors=int((anchor.groups == place).sum()),
+            rescores=int(anchor.progress[place, SEEN]),
+            log_e=log_evalue(float(evalues[place])),
+            named=bool(named[place]),
+        )
+        for place, t in enumerate(baseline.local, start=1)
+    )
+
+
+def _during_judge(monitor: Monitor) -> SystemDuringJudge | None:
+    correction, corrected, config = monitor._correction, monitor._corrected, monitor.config
+    if correction is None or corrected is None or monitor.baseline is None:
+        return None
+    verdict = monitor.verdict
+    local = bool((correction.stratum_group != 0).any())
+    groups = [config.strata[t] for t in monitor.baseline.local] if local else [ANY_RUBRIC]
+    whose = "the anchors of each stratum represent its items" if local else "the anchors represent the items of every stratum"
+    return SystemDuringJudge(
+        state=verdict.system_during_judge,
+        alarm_at=verdict.system_during_judge_at,
+        cells=verdict.system_during_judge_cells,
+        log_e=log_evalue(float(main_evalue(corrected))) if correction.progress[STARTED] else math.nan,
+        threshold=log_evalue(corrected.threshold),
+        rescores=int(correction.progress[COUNT_MEASURED]),
+        lowered=tuple(
+            (config.rubrics[r], groups[group], min(-float(by), 1.0)) for (group, r), by in np.ndenumerate(correction.lowered)
+        ),
+        alpha=config.alpha_system,
+        assumption=(
+            f"{whose}: when all is well the judge's mean shift on them is lower than on the anchors by at most "
+            f"{config.shift_tolerance:g}"
+        ),
     )
 
 
@@ -128,7 +225,7 @@ def _cells(monitor: Monitor) -> tuple[CellEvidence, ...]:
     return tuple(cells)
 
 
-def _shifts(monitor: Monitor) -> tuple[JudgeShift, ...]:
+def _shifts(monitor: Monitor, measured: Measured | None) -> tuple[JudgeShift, ...]:
     anchor, baseline = monitor._anchor, monitor.baseline
     if anchor is None or baseline is None:
         return ()
@@ -138,15 +235,21 @@ def _shifts(monitor: Monitor) -> tuple[JudgeShift, ...]:
         low, high = interval(state, anchor.interval_alpha)
         centre = 2.0 * float(state[SUM_BET_X] / state[SUM_BET]) - 1.0 if state[COUNT] else math.nan
         drift, error = float(baseline.drift[r]), float(baseline.drift_error[r])
+        low, high = max(-1.0, 2.0 * low - 1.0 - drift - error), min(1.0, 2.0 * high - 1.0 - drift + error)
+        estimate, rescores = centre - drift, int(state[COUNT])
+        if measured is not None:
+            before, now, low, high, rescores = measured.shift(r)
+            estimate = now - before
         shifts.append(
             JudgeShift(
                 rubric=rubric,
                 baseline_gap=float(baseline.gap[r]),
-                shift=centre - drift,
-                low=max(-1.0, 2.0 * low - 1.0 - drift - error),
-                high=min(1.0, 2.0 * high - 1.0 - drift + error),
+                shift=estimate,
+                low=low,
+                high=high,
                 since=int(monitor._clock[ck.JUDGE_AT]),
-                rescores=int(state[COUNT]),
+                rescores=rescores,
+                level=1.0 - monitor.config.alpha_judge,
                 log_e_harsher=_direction_evalue(anchor, r, BELOW),
                 log_e_lenient=_direction_evalue(anchor, r, ABOVE),
             )
@@ -156,7 +259,7 @@ def _shifts(monitor: Monitor) -> tuple[JudgeShift, ...]:
 
 def _direction_evalue(anchor: AnchorProcess, rubric: int, direction: float) -> float:
     kinds, rubrics, directions = anchor.meanings.T
-    members = (rubrics == rubric) & (directions == direction) & (kinds != ANY_DEPARTURE)
+    members = (rubrics == rubric) & (directions == direction) & ~np.isin(kinds, OF_NO_RUBRIC)
     members[anchor.spans[0, 1] :] = False
     return log_evalue(float(np.mean(anchor.statistics[members, EVALUE]))) if members.any() else math.nan
 

@@ -61,13 +61,21 @@ class Verdict:
             )
         if self.kind == "judge":
             how = _listed(_judged(self.rubrics))
+            anchors = f"on the frozen anchors{f' of {_listed(list(self.strata))}' if self.strata else ''}"
             if self.status == "pending":
                 return (
-                    f"The judge moved as far as one can say yet: on the frozen anchors {how} (alarm at item "
+                    f"The judge moved as far as one can say yet: {anchors} {how} (alarm at item "
                     f"{self.judge_alarm_at}); older items still wait for scores that could put a drop before it."
                 )
+            if self.system_during_judge == "dropped":
+                dropped = _listed([f"{rubric} in {stratum}" for rubric, stratum in self.system_during_judge_cells])
+                return (
+                    f"The judge moved and your system got worse as well: {anchors} {how} (alarm at item "
+                    f"{self.judge_alarm_at}), and {dropped} fell below even the bars lowered by the judge's shift (item "
+                    f"{self.system_during_judge_at})."
+                )
             return (
-                f"The judge moved, not necessarily your system: on the frozen anchors {how} "
+                f"The judge moved, not necessarily your system: {anchors} {how} "
                 f"(alarm at item {self.judge_alarm_at}); do not act on score changes until you re-anchor."
             )
         if self.status == "pending":

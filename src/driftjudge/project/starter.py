@@ -100,7 +100,11 @@ _SHOWN = ("alpha_system", "alpha_judge", "budget", "slack", "anchor_every", "bur
 
 def starter_text(strong: str = DEFAULT_STRONG, cheap: str = DEFAULT_CHEAP, base_url: str | None = None) -> str:
     """The text of a new driftjudge.toml."""
-    address = f"base_url = {json.dumps(base_url)}" if base_url else '# base_url = "http://127.0.0.1:8080/v1"  # e.g.: any server that speaks the OpenAI protocol'
+    address = (
+        f"base_url = {json.dumps(base_url)}"
+        if base_url
+        else '# base_url = "http://127.0.0.1:8080/v1"  # e.g.: any server that speaks the OpenAI protocol'
+    )
     default = MonitorConfig(rubrics=("any",), strata=("any",))
     settings = {name: json.dumps(getattr(default, name)) for name in _SHOWN}
     return _TEXT.format(strong=json.dumps(strong), cheap=json.dumps(cheap), base_url=address, **settings)

@@ -38,15 +38,21 @@ class Watch:
         """A baseline was written down by `reanchor`, which was killed before it reached the log."""
         return self.record.round > 1 and self.record.after == self.head and self.record.after > 0
 
-    def unknown(self, items: Sequence[Item]) -> list[Item]:
-        """Those of the items that were never observed, each once."""
+    def sorted_out(self, items: Sequence[Item]) -> tuple[list[Item], list[Item]]:
+        """Those of the items that were never observed, each once, and those that carry the id of another item."""
         with self.log.store.read() as tx:
             known = item_rows.known(tx, self.log.monitor_id, [item.id for item in items])
-        found: dict[str, Item] = {}
+        bodies = {name: accepted.body_hash for name, accepted in known.items()}
+        new: list[Item] = []
+        others: list[Item] = []
         for item in items:
-            if item.id not in known:
-                found.setdefault(item.id, item)
-        return list(found.values())
+            body = _body(item)
+            if item.id not in bodies:
+                bodies[item.id] = body
+                new.append(item)
+            elif bodies[item.id] != body:
+                others.append(item)
+        return new, others
 
     def observe(self, items: Sequence[Item], cheap: Sequence[tuple[float, ...] | Failure]) -> None:
         """Take in a batch of new items, all of them or none, in one transaction."""
@@ -72,11 +78,10 @@ class Watch:
         self._keep()
 
     def _row(self, item: Item, ask: Ask) -> dict[str, object]:
-        body = json.dumps([item.stratum, dict(item.fields)], sort_keys=True)
         accepted = item_rows.Accepted(
             item_id=item.id,
             number=self.monitor.position,
-            body_hash=hashlib.sha256(body.encode("utf-8", "surrogatepass")).digest(),
+            body_hash=_body(item),
             stratum=item.stratum,
             position=self.monitor.position,
             asked=ask.strong,
@@ -137,6 +142,11 @@ class Watch:
         if now or self.head - self._kept >= SNAPSHOT_EVERY:
             self.log.save_snapshot(self.monitor.snapshot(), self.head, at=time.time())
             self._kept = self.head
+
+
+def _body(item: Item) -> bytes:
+    """What an id stands for."""
+    return hashlib.sha256(json.dumps([item.stratum, dict(item.fields)], sort_keys=True).encode()).digest()
 
 
 @contextmanager

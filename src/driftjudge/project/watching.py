@@ -70,8 +70,8 @@ class Watcher:
         self._on_change, self._on_note = on_change, on_note
         self._shown = watch.monitor.verdict
         self._lost: Counter[str] = Counter()
-        self._reached: set[str] = set()
-        self._silent = 0
+        self._silence: dict[str, set[str]] = {}
+        """Per judge, the items it was asked about in vain since it last answered; nothing for one not yet asked."""
 
     @property
     def finished(self) -> bool:
@@ -117,8 +117,11 @@ class Watcher:
             except (RowError, ItemError) as error:
                 self.outcome.left_out += 1
                 self._on_note(f"left out: {error}")
-        new = self.watch.unknown(items)
-        self.outcome.known += len(items) - len(new)
+        new, others = self.watch.sorted_out(items)
+        for item in others:
+            self._on_note(f"left out: item {item.id!r} was taken in before with other texts; give it an id of its own")
+        self.outcome.left_out += len(others)
+        self.outcome.known += len(items) - len(new) - len(others)
         return new
 
     async def _insist(self, work: Callable[[], Awaitable[None]], *, patient: bool) -> None:
@@ -148,7 +151,7 @@ class Watcher:
             def keep(item: Item, judgement: Judgement) -> None:
                 cheap[item.id] = self._corrected(judgement.scores)
 
-            await self._ask("cheap", calls, keep)
+            await self._ask("cheap", calls, keep)  # one that did not come through says nothing
         self.watch.observe(items, [cheap[item.id] for item in items])
         self.outcome.observed += len(items)
         self._show()
@@ -162,52 +165,54 @@ class Watcher:
     async def settle(self) -> None:
         """Ask the strong judge about everything the monitor wants to know, until there is nothing left to ask."""
         runner, limit = self.bench.runners["strong"], self.bench.config.limits.concurrency
-        tried: Counter[str] = Counter()
-        while wanted := [(at, item) for at, item in self.watch.wanted_items() if not tried[item.id]]:
-            tried.update(item.id for _, item in wanted)
-            asked: list[Call] = [
-                (item, partial(runner.score, item, pass_number=STREAM_PASSES + at)) for at, item in wanted
-            ]
-            await self._ask("strong", asked, self._record_strong)
-        # Few at a time: once the anchors have spoken, the rest of a burst is not asked for any more.
-        for _ in range(TRIES):
-            self._silent = 0
-            while (named := self.watch.monitor.pending_anchors[:limit]) and not self._silent:
-                items = [self._anchors[name] for name in named]
-                asked = [(item, partial(runner.score, item, fresh=True, role="anchor")) for item in items]
-                await self._ask("strong", asked, self._record_anchor)
+        wanted: list[Call] = [
+            (item, partial(runner.score, item, pass_number=STREAM_PASSES + at))
+            for at, item in self.watch.wanted_items()
+        ]
+        for item, judgement in await self._ask("strong", wanted, self._record_strong):
+            self._lost[item.id] += 1  # others came through: it is this item's call that does not
+            if self._lost[item.id] >= TRIES:
+                self.outcome.given_up += 1
+                self._record_strong(item, judgement)
+        # Few at a time: once the anchors have spoken, the rest of a burst is not asked for any more. One that does not
+        # come through carries no evidence: it stays wanted, and the guard waits for it.
+        silent: set[str] = set()
+        while named := [name for name in self.watch.monitor.pending_anchors if name not in silent][:limit]:
+            anchors = [self._anchors[name] for name in named]
+            calls: list[Call] = [(item, partial(runner.score, item, fresh=True, role="anchor")) for item in anchors]
+            answered: set[str] = set()
+
+            def record(item: Item, judgement: Judgement, answered: set[str] = answered) -> None:
+                answered.add(item.id)
+                self._record_anchor(item, judgement)
+
+            await self._ask("strong", calls, record)
+            silent |= set(named) - answered
 
     def _record_strong(self, item: Item, judgement: Judgement) -> None:
-        scores = judgement.scores
-        if isinstance(scores, Failure) and scores.reason == "transport":
-            self._lost[item.id] += 1
-            if self._lost[item.id] < TRIES:
-                return  # still wanted: asked again with the next batch
-            self.outcome.given_up += 1
-        self.watch.record_answer(StrongScored(item.id, scores), judgement.fingerprint)
+        self.watch.record_answer(StrongScored(item.id, judgement.scores), judgement.fingerprint)
         self._show()
 
     def _record_anchor(self, item: Item, judgement: Judgement) -> None:
-        if isinstance(judgement.scores, Failure) and judgement.scores.reason == "transport":
-            self._silent += 1
-            return  # no evidence: still wanted, and the guard waits for it
         self.watch.record_answer(AnchorRescored(item.id, judgement.scores), judgement.fingerprint)
         self._show()
 
-    async def _ask(self, role: str, calls: Sequence[Call], record: Callable[[Item, Judgement], None]) -> None:
-        """Make the calls and record every answer as it comes; after an error, what is on its way is still recorded."""
-        if role not in self._reached:  # a judge nobody can reach costs one call, not a batch of them
-            item, call = calls[0]
-            judgement = await call()
-            if isinstance(judgement.scores, Failure) and judgement.scores.reason == "transport":
-                raise self.bench.unreachable(role, judgement.scores.detail)
-            self._reached.add(role)
-            self.meter.step(judgement, count=0)
-            record(item, judgement)
-            calls = calls[1:]
-        running = {asyncio.ensure_future(call()): item for item, call in calls}
+    async def _ask(
+        self, role: str, calls: Sequence[Call], record: Callable[[Item, Judgement], None]
+    ) -> list[tuple[Item, Judgement]]:
+        """Make the calls, record every answer as it comes, and return those that did not come through.
+
+        While nobody knows whether the judge is there, calls go out one by one; when two in a row about different items
+        are lost, it is away. After an error, what is on its way is still recorded.
+        """
+        left, lost = list(calls), []
+        while left and self._silence.get(role, {""}):
+            item, call = left.pop(0)
+            if not self._heard(role, item, judgement := await call(), record):
+                lost.append((item, judgement))
+                self._check_silence(role, judgement)
+        running = {asyncio.ensure_future(call()): item for item, call in left}
         error: BaseException | None = None
-        answered = 0
         try:
             while running:
                 done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
@@ -215,25 +220,35 @@ class Watcher:
                     item = running.pop(task)
                     if (failed := task.exception()) is not None:
                         error = error or failed
-                        continue
-                    judgement = task.result()
-                    answered += not _lost(judgement)
-                    self.meter.step(judgement, count=0)
-                    record(item, judgement)
+                    elif not self._heard(role, item, judgement := task.result(), record):
+                        lost.append((item, judgement))
         finally:
             for task in running:
                 task.cancel()
         if error is not None:
             raise error
-        if calls and not answered:
-            self._reached.discard(role)  # the next call finds out whether it is away
+        if len(lost) < len(calls):
+            return lost
+        if lost:
+            self._check_silence(role, lost[-1][1])
+        return []
+
+    def _heard(self, role: str, item: Item, judgement: Judgement, record: Callable[[Item, Judgement], None]) -> bool:
+        """Take in what a call brought; False where it did not come through."""
+        self.meter.step(judgement, count=0)
+        if isinstance(judgement.scores, Failure) and judgement.scores.reason == "transport":
+            self._silence.setdefault(role, set()).add(item.id)
+            return False
+        self._silence[role] = set()
+        record(item, judgement)
+        return True
+
+    def _check_silence(self, role: str, judgement: Judgement) -> None:
+        if len(self._silence[role]) >= 2 and isinstance(judgement.scores, Failure):
+            raise self.bench.unreachable(role, judgement.scores.detail)
 
     def _show(self) -> None:
         verdict = self.watch.monitor.verdict
         if (verdict.kind, verdict.status) != (self._shown.kind, self._shown.status):
             self._on_change(verdict)
         self._shown = verdict
-
-
-def _lost(judgement: Judgement) -> bool:
-    return isinstance(judgement.scores, Failure) and judgement.scores.reason == "transport"

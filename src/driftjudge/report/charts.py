@@ -2,6 +2,7 @@
 
 from driftjudge.report._cells import cells_chart
 from driftjudge.report._embed import ChartHtml, Drawing, chart_html, save_picture
+from driftjudge.report._menu import Menu, MenuPoint, menu_chart
 from driftjudge.report._race import race_chart
 from driftjudge.report._shift import shift_chart
 from driftjudge.report._spending import spending_chart
@@ -9,8 +10,11 @@ from driftjudge.report._spending import spending_chart
 __all__ = [
     "ChartHtml",
     "Drawing",
+    "Menu",
+    "MenuPoint",
     "cells_chart",
     "chart_html",
+    "menu_chart",
     "race_chart",
     "save_picture",
     "shift_chart",

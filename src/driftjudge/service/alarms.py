@@ -11,6 +11,7 @@ from driftjudge.monitor.errors import MonitorError
 from driftjudge.monitor.events import Acknowledged
 from driftjudge.monitor.evidence import Milestone
 from driftjudge.monitor.verdict import Verdict
+from driftjudge.service.alerts.compose import facts, what_to_do
 from driftjudge.service.batch import Batch
 from driftjudge.service.codec import from_json, to_json
 from driftjudge.service.errors import ConflictError, UnknownAlarmError
@@ -91,8 +92,11 @@ def _send(
 ) -> None:  # fmt: skip
     assert host.monitor is not None
     system, judge = host.log_es()
+    evidence = host.monitor.evidence()
     payload = {
         "alarm": alarm,
+        "facts": facts(evidence),
+        "advice": what_to_do(evidence),
         "verdict": to_json(verdict),
         "sentence": verdict.explain(),
         "log_e_system": system,

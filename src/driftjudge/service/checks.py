@@ -18,10 +18,12 @@ from driftjudge.service.values import (
     MOST_ITEMS,
     MOST_TEXT,
     ItemIn,
+    MonitorSettings,
     ScoresIn,
 )
 
 MOST_DETAIL = 500
+LONGEST_NOTE = 2_000
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -114,3 +116,38 @@ def checked_items(items: Sequence[ItemIn]) -> None:
             checked_texts(item.texts, f"item {item.id!r}")
         if item.cheap is None and item.texts is None:
             raise BadRequestError(f"item {item.id!r} has neither cheap scores nor texts; send one of them")
+
+
+def check_settings(settings: MonitorSettings) -> None:
+    """Settings of a monitor that can work."""
+    judging = settings.judging
+    low, high = judging.scale
+    for wrong, sentence in (
+        (not 1 <= judging.concurrency <= 256, f"concurrency is {judging.concurrency}; give from 1 to 256"),
+        (not low < high, f"the scale goes from {low} to {high}; give the lowest mark first"),
+        (not 1 <= judging.passes <= 1_000, f"passes is {judging.passes}; give from 1 to 1000"),
+        (
+            judging.calls_per_second is not None and not 0.001 <= judging.calls_per_second <= 10_000,
+            f"calls_per_second is {judging.calls_per_second}; give from 0.001 to 10000",
+        ),
+        (
+            judging.daily_dollars is not None and not 0.0 <= judging.daily_dollars <= 1e9,
+            f"daily_dollars is {judging.daily_dollars}; give a ceiling at or above 0",
+        ),
+        (
+            settings.no_data_after is not None and not 1.0 <= settings.no_data_after <= 1e9,
+            f"no_data_after is {settings.no_data_after}; give at least 1 second",
+        ),
+        (not 0.0 <= settings.keep_texts_days <= 1e5, f"keep_texts_days is {settings.keep_texts_days}; give 0 or more"),
+        (len(settings.description) > LONGEST_NOTE, f"the description is longer than {LONGEST_NOTE} characters"),
+    ):
+        if wrong:
+            raise BadRequestError(sentence)
+
+
+def check_many(ids: Sequence[str], what: str, *, distinct: bool) -> None:
+    """Scores of one request: not too many, and where they must be, of different items."""
+    if not 1 <= len(ids) <= MOST_ITEMS:
+        raise BadRequestError(f"{len(ids)} {what} in one request; send from 1 to {MOST_ITEMS}")
+    if distinct and len(set(ids)) != len(ids):
+        raise BadRequestError(f"an item stands twice among the {what}; send each once")

@@ -189,6 +189,7 @@ class Host:
             system, judge = self.log_es()
             known = {"position": self.monitor.position, "verdict": to_json(self.monitor.verdict)}
             self.summary.update(known, log_e_system=system, log_e_judge=judge)
+            self.summary["thresholds"] = [self.config.system_threshold, self.config.judge_threshold]
             anchors = self.monitor.anchors
             if anchors is not None:
                 self.summary.update(anchors=len(anchors), frozen=self._frozen(), anchored=True)

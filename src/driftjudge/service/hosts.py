@@ -12,6 +12,9 @@ from driftjudge.service.host import Host
 from driftjudge.service.options import ServiceOptions
 from driftjudge.store import Store, leases, registry
 
+FEW = 2
+"""Monitors that are always kept: without them nothing could be done."""
+
 
 class Hosts:
     """Used by the writer's thread, except for `loaded`, `tokens` and `ids`, which anybody may read."""
@@ -85,9 +88,19 @@ class Hosts:
             self.drop(name)
 
     def surplus(self) -> list[Host]:
-        """The longest unused monitors beyond what memory may hold."""
-        over = len(self._loaded) - self._options.max_loaded
-        return [host for host, _ in zip(self._loaded.values(), range(over), strict=False)] if over > 0 else []
+        """The longest unused monitors beyond what memory may hold: most of it are the ids a monitor remembers."""
+        hosts = list(self._loaded.values())
+        if len(hosts) <= FEW:
+            return []
+        sizes = [min(host.accepted, host.config.id_memory) for host in hosts]
+        over, ids = len(hosts) - self._options.max_loaded, sum(sizes) - self._options.max_ids
+        gone: list[Host] = []
+        for host, size in zip(hosts, sizes, strict=True):
+            if over <= 0 and ids <= 0:
+                break
+            gone.append(host)
+            over, ids = over - 1, ids - size
+        return gone
 
     def everything(self) -> list[Host]:
         """All monitors in memory."""

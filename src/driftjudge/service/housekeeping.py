@@ -38,10 +38,17 @@ class Housekeeping:
     """One thread; `tick` does one round and can be called by hand."""
 
     def __init__(
-        self, store: Store, hosts: Hosts, hub: Hub, options: ServiceOptions, clock: Clock, submit: Submit
+        self,
+        store: Store,
+        hosts: Hosts,
+        hub: Hub,
+        options: ServiceOptions,
+        clock: Clock,
+        submit: Submit,
+        poke: Callable[[str], None],
     ) -> None:
         self._store, self._hosts, self._hub = store, hosts, hub
-        self._options, self._clock, self._submit = options, clock, submit
+        self._options, self._clock, self._submit, self._poke = options, clock, submit, poke
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._work, name="driftjudge-housekeeping", daemon=True)
         self._renewed = self._silence = self._purged = float("-inf")
@@ -95,7 +102,7 @@ class Housekeeping:
             ids = [one for one in leases.expired(tx, now=now, limit=TAKEN_AT_ONCE) if one not in self._hosts.tokens]
             names = [row.name for row in registry.by_ids(tx, ids) if row.state != "archived"] if ids else []
         for name in names:
-            self._do(name, _nothing)
+            self._wake(name)
 
     def wake_all(self) -> None:
         """After a start: load the monitors whose judges have something to do."""
@@ -105,7 +112,7 @@ class Housekeeping:
                 page = registry.page(tx, after=after, limit=1_000, archived=False)
             for row in page:
                 if (row.summary or {}).get("waits"):
-                    self._do(row.name, _nothing)
+                    self._wake(row.name)
             if not page:
                 return
             after = page[-1].name
@@ -139,6 +146,11 @@ class Housekeeping:
             if not page:
                 return
             after = page[-1].name
+
+    def _wake(self, name: str) -> None:
+        """Take a monitor and let its judges go on."""
+        self._do(name, _nothing)
+        self._poke(name)
 
     def _do(self, name: str, command: Callable[[Connection, Host | None, Batch], None]) -> None:
         with suppress(ServiceError):  # held by another process, or the database is away: there is a next round

@@ -22,8 +22,10 @@ class ServiceOptions:
     """Where this process can be reached, for those who ask another one."""
     lease_seconds: float = 10.0
     """After how long without a sign of life others take over."""
-    max_loaded: int = 256
+    max_loaded: int = 2_000
     """Monitors in memory; the longest unused make room and come back from their snapshots."""
+    max_ids: int = 2_000_000
+    """Item ids remembered by all monitors in memory together, about 200 bytes each; beyond it, likewise."""
     max_queued: int = 20_000
     """Items waiting for the writer; beyond it, callers are told to come back."""
     max_group: int = 5_000

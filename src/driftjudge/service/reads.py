@@ -259,4 +259,6 @@ def _info(row: registry.Row, opened: Sequence[str], alarmed: int) -> MonitorInfo
         anchored=bool(summary.get("anchored", False)),
         anchors=int(summary.get("anchors", 0)),
         frozen=summary.get("frozen"),
+        system_threshold=summary.get("thresholds", [None, None])[0],
+        judge_threshold=summary.get("thresholds", [None, None])[1],
     )

@@ -15,18 +15,16 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
-from driftjudge.judges.protocol import Item, Judgement
 from driftjudge.monitor.config import MonitorConfig
-from driftjudge.monitor.errors import ScoreError, UnaskedError
 from driftjudge.monitor.events import Acknowledged
 from driftjudge.monitor.evidence import Evidence, Trace
-from driftjudge.monitor.scores import Failure
 from driftjudge.monitor.verdict import Verdict
 from driftjudge.service import alarms, setup, stream
 from driftjudge.service.batch import Batch
-from driftjudge.service.checks import checked_items, checked_name
-from driftjudge.service.clock import Clock, SystemClock, day_of
+from driftjudge.service.checks import LONGEST_NOTE, check_many, check_settings, checked_items, checked_name
+from driftjudge.service.clock import Clock, SystemClock
 from driftjudge.service.codec import from_json, to_json
+from driftjudge.service.desk import Desk
 from driftjudge.service.errors import BadRequestError, UnavailableError
 from driftjudge.service.host import Host
 from driftjudge.service.hosts import Hosts
@@ -35,7 +33,6 @@ from driftjudge.service.hub import Hub, Subscription, change_of
 from driftjudge.service.options import ServiceOptions
 from driftjudge.service.reads import Reads
 from driftjudge.service.values import (
-    MOST_ITEMS,
     MOST_LISTED,
     Alarm,
     AnchorIn,
@@ -57,9 +54,9 @@ from driftjudge.service.values import (
     Recorded,
     StrongIn,
 )
-from driftjudge.service.workers import Call, JudgeMaker, Wanted, Workers, configured_judges
+from driftjudge.service.workers import JudgeMaker, Workers, configured_judges
 from driftjudge.service.writer import Writer
-from driftjudge.store import Store, audit, leases, outbox, payloads, registry, setup_calls, spending
+from driftjudge.store import Store, audit, leases, outbox, registry
 from driftjudge.store import errors as store_errors
 from driftjudge.store import idempotency as keys
 from driftjudge.store.filelock import FileLock, lock_of
@@ -70,7 +67,6 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-LONGEST_NOTE = 2_000
 PROGRESS_EVERY = 1.0
 """Seconds between two `progress` changes of a monitor, at least."""
 
@@ -106,8 +102,11 @@ class Service:
         self._hosts = Hosts(self.store, self.options, self.clock, alone=self._lock is not None)
         self._reads = Reads(self.store, self._hosts)
         self._writer = Writer(self.store, self._hosts, self.options, self.clock, self._committed)
-        self._workers = Workers(self, self._judges, self.options, self.clock)
-        self.housekeeping = Housekeeping(self.store, self._hosts, self._hub, self.options, self.clock, self._submit)
+        self._desk = Desk(self._submit)
+        self._workers = Workers(self._desk, self._judges, self.options, self.clock)
+        self.housekeeping = Housekeeping(
+            self.store, self._hosts, self._hub, self.options, self.clock, self._submit, self._workers.poke
+        )
         self._running = True
         self._workers.start()
         self._writer.start()
@@ -210,7 +209,7 @@ class Service:
         """A new monitor in the state `draft`. The name is its address: letters, digits, `-`, `_`, `.`."""
         checked_name(name)
         chosen = settings or MonitorSettings()
-        _check_settings(chosen)
+        check_settings(chosen)
         return self._submit(None, partial(self._create, name, config, chosen, by, idempotency)).result()
 
     def _create(
@@ -231,7 +230,7 @@ class Service:
         self, name: str, settings: MonitorSettings, *, by: str = "", idempotency: Idempotency | None = None
     ) -> MonitorDetail:
         """Other judges, ceilings, retention. The statistics' config never changes in a monitor's life."""
-        _check_settings(settings)
+        check_settings(settings)
 
         def change(tx: Connection, host: Host, batch: Batch) -> None:
             batch.touch(host)
@@ -330,7 +329,7 @@ class Service:
         self, name: str, scores: Sequence[StrongIn], *, idempotency: Idempotency | None = None
     ) -> Recorded:
         """Strong scores by clients that judge themselves; the same scores again count once."""
-        _check_many([one.item_id for one in scores], "strong scores", distinct=True)
+        check_many([one.item_id for one in scores], "strong scores", distinct=True)
 
         def record(tx: Connection, host: Host, batch: Batch) -> Recorded:
             return stream.record_strong(tx, host, batch, scores, None)
@@ -341,7 +340,7 @@ class Service:
         self, name: str, scores: Sequence[AnchorScoreIn], *, idempotency: Idempotency | None = None
     ) -> Recorded:
         """Re-scores by clients that judge themselves."""
-        _check_many([one.anchor_id for one in scores], "re-scores", distinct=False)
+        check_many([one.anchor_id for one in scores], "re-scores", distinct=False)
 
         def record(tx: Connection, host: Host, batch: Batch) -> Recorded:
             return stream.record_anchors(tx, host, batch, scores, None)
@@ -494,136 +493,10 @@ class Service:
         except store_errors.UnavailableError as error:
             raise UnavailableError(str(error)) from error
 
-    # What the judge workers need (see workers.Desk).
-
-    def wanted(self, name: str, limit: int) -> Future[Wanted]:
-        """What the judges of a monitor are to score now, with the texts."""
-
-        def look(tx: Connection, host: Host | None, batch: Batch) -> Wanted:
-            assert host is not None
-            return Wanted(
-                calls=_calls(tx, host, limit),
-                config=host.config,
-                judging=host.settings.judging,
-                dollars_today=_spent_today(tx, host, batch.at),
-                conditions=frozenset(host.open_conditions),
-            )
-
-        return self._submit(name, look)
-
-    def record(self, name: str, call: Call, judgement: Judgement, answer_id: str) -> Future[None]:
-        """Record a judge's answer; recorded already, or no longer wanted: nothing happens."""
-        scores, mark, usage = judgement.scores, judgement.fingerprint, judgement.usage
-
-        def take(tx: Connection, host: Host | None, batch: Batch) -> None:
-            assert host is not None
-            try:
-                record(tx, host, batch, scores)
-            except ScoreError as error:  # a judge that does not keep to the protocol
-                record(tx, host, batch, Failure("out_of_range", str(error)))
-            except UnaskedError:
-                pass  # the epoch ended meanwhile, or the answer is in already
-
-        def record(tx: Connection, host: Host, batch: Batch, scores: tuple[float, ...] | Failure) -> None:
-            subject = call.item.id
-            if call.setup is not None:
-                setup.record(tx, host, batch, call.setup, scores, mark, usage)
-            elif host.state != "running":
-                return
-            elif call.role == "cheap":
-                stream.record_cheap(tx, host, batch, subject, scores, mark, usage)
-            elif call.role == "strong":
-                stream.record_strong(tx, host, batch, [StrongIn(subject, scores, mark)], usage)
-            else:
-                stream.record_anchors(tx, host, batch, [AnchorScoreIn(subject, scores, answer_id, mark)], usage)
-
-        return self._submit(name, take)
-
-    def condition(self, name: str, kind: str, detail: str | None) -> Future[None]:
-        """Open a condition, or with None close it."""
-
-        def change(tx: Connection, host: Host | None, batch: Batch) -> None:
-            assert host is not None
-            if detail is None:
-                stream.close_condition(tx, host, batch, kind, "it works again")
-            else:
-                stream.open_condition(tx, host, batch, kind, detail)
-
-        return self._submit(name, change)
-
     def open_condition(self, name: str, kind: ConditionKind, detail: str) -> None:
         """Say that something keeps a monitor from seeing."""
-        self.condition(name, kind, detail).result()
+        self._desk.condition(name, kind, detail).result()
 
     def close_condition(self, name: str, kind: ConditionKind) -> None:
         """Say that it sees again."""
-        self.condition(name, kind, None).result()
-
-
-def _spent_today(tx: Connection, host: Host, now: float) -> float:
-    if host.settings.judging.daily_dollars is None:
-        return 0.0
-    return spending.dollars(tx, host.id, day=day_of(now))
-
-
-def _calls(tx: Connection, host: Host, limit: int) -> list[Call]:
-    """The calls that can be made: those whose judge is configured and whose texts are there."""
-    judging = host.settings.judging
-    wanted = stream.wanted(host, limit)
-    calls: list[Call] = []
-    for role, texts_of, judge in (
-        ("cheap", "item", judging.cheap),
-        ("strong", "item", judging.strong),
-        ("anchor", "anchor", judging.strong),
-    ):
-        subjects = wanted[role] if judge is not None else ()
-        texts = payloads.get(tx, host.id, texts_of, list(dict.fromkeys(subjects)))
-        calls += [_call(role, texts[one], one) for one in subjects if one in texts]
-    if "setup" in host.summary and judging.strong is not None:
-        todo = setup_calls.wanted(tx, host.id, limit=limit)
-        for role, texts_of in (("baseline", "next_anchor"), ("calibration", "calibration")):
-            mine = [one for one in todo if one.role == role]
-            texts = payloads.get(tx, host.id, texts_of, list({one.subject: None for one in mine}))
-            calls += [
-                Call(role, Item(one.subject, texts[one.subject].fields, one.stratum), one)
-                for one in mine
-                if one.subject in texts
-            ]
-    return calls
-
-
-def _call(role: str, texts: payloads.Texts, subject: str) -> Call:
-    return Call(role, Item(subject, texts.fields, texts.stratum))
-
-
-def _check_settings(settings: MonitorSettings) -> None:
-    judging = settings.judging
-    low, high = judging.scale
-    for wrong, sentence in (
-        (not 1 <= judging.concurrency <= 256, f"concurrency is {judging.concurrency}; give from 1 to 256"),
-        (not low < high, f"the scale goes from {low} to {high}; give the lowest mark first"),
-        (not 1 <= judging.passes <= 1_000, f"passes is {judging.passes}; give from 1 to 1000"),
-        (
-            judging.calls_per_second is not None and not 0.001 <= judging.calls_per_second <= 10_000,
-            f"calls_per_second is {judging.calls_per_second}; give from 0.001 to 10000",
-        ),
-        (
-            judging.daily_dollars is not None and not 0.0 <= judging.daily_dollars <= 1e9,
-            f"daily_dollars is {judging.daily_dollars}; give a ceiling at or above 0",
-        ),
-        (
-            settings.no_data_after is not None and not 1.0 <= settings.no_data_after <= 1e9,
-            f"no_data_after is {settings.no_data_after}; give at least 1 second",
-        ),
-        (not 0.0 <= settings.keep_texts_days <= 1e5, f"keep_texts_days is {settings.keep_texts_days}; give 0 or more"),
-        (len(settings.description) > LONGEST_NOTE, f"the description is longer than {LONGEST_NOTE} characters"),
-    ):
-        if wrong:
-            raise BadRequestError(sentence)
-
-
-def _check_many(ids: Sequence[str], what: str, *, distinct: bool) -> None:
-    if not 1 <= len(ids) <= MOST_ITEMS:
-        raise BadRequestError(f"{len(ids)} {what} in one request; send from 1 to {MOST_ITEMS}")
-    if distinct and len(set(ids)) != len(ids):
-        raise BadRequestError(f"an item stands twice among the {what}; send each once")
+        self._desk.condition(name, kind, None).result()

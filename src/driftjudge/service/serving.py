@@ -62,12 +62,14 @@ def serve(
         stack.callback(desk.close)
         app = create_app(service, settings, access, desk=desk, session_secret=environment.get(SESSION_SECRET))
         desk.start()
-        server = GracefulServer(uvicorn_config(app, settings), app.state.context.streams)
-        announce(f"driftjudge listens on {url} and stores in {logs.redacted(settings.store)}")
-        if not access.locked:
-            announce("No API key exists: this machine may do everything, others nothing. Stop with Ctrl+C.")
-        log.info("listening", extra={"route": url})
-        server.run(sockets=[listener])
+
+        def ready() -> None:
+            announce(f"driftjudge listens on {url} and stores in {logs.redacted(settings.store)}")
+            if not access.locked:
+                announce("No API key exists: this machine may do everything, others nothing. Stop with Ctrl+C.")
+            log.info("listening", extra={"route": url})
+
+        GracefulServer(uvicorn_config(app, settings), app.state.context.streams, ready).run(sockets=[listener])
     log.info("stopped")
 
 
@@ -129,9 +131,16 @@ def read_alert_section(path: Path | None) -> Mapping[str, Any]:
 class GracefulServer(uvicorn.Server):
     """Uvicorn that ends the open streams first, and returns after the last answer instead of dying of the signal."""
 
-    def __init__(self, config: uvicorn.Config, streams: Streams) -> None:
+    def __init__(self, config: uvicorn.Config, streams: Streams, ready: Callable[[], None] = lambda: None) -> None:
+        """`ready` is called once connections are taken."""
         super().__init__(config)
-        self._streams = streams
+        self._streams, self._ready = streams, ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to take connections, and say so."""
+        await super().startup(sockets)
+        if self.started:
+            self._ready()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

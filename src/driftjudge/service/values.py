@@ -92,6 +92,9 @@ class MonitorInfo:
     """Anchors uploaded."""
     frozen: str | None
     """Freeze hash of the anchor set, once frozen."""
+    system_threshold: float | None = None
+    judge_threshold: float | None = None
+    """E-values at which the two families alarm; None while it is not running."""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import threading
 import uuid
 from collections import Counter
@@ -36,7 +37,7 @@ MOST_TASKS = 1_000
 class JudgeMaker(Protocol):
     """Makes the judges of a monitor; called once per judge, again when the settings change."""
 
-    def __call__(self, kind: str, config: MonitorConfig, judging: Judging) -> Judge:
+    def __call__(self, kind: str, config: MonitorConfig, judging: Judging, /) -> Judge:
         """The judge of a kind, `cheap` or `strong`."""
 
 
@@ -114,6 +115,8 @@ class Workers:
         self._thread = threading.Thread(target=self._work, name="driftjudge-judges", daemon=True)
         self._benches: dict[str, _Bench] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._prices: dict[str, float] = {}
+        """The highest price of a call, by monitor."""
         self._calls = 0
         self._closing = False
 
@@ -148,9 +151,10 @@ class Workers:
         self._room = asyncio.Semaphore(MOST_TASKS)
         self._started.set()
         await self._stopped.wait()
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        while self._tasks:  # a task may start another before it hears of the end
+            for task in list(self._tasks):
+                task.cancel()
+            await asyncio.wait(self._tasks, timeout=0.1)
 
     def _stop(self) -> None:
         self._stopped.set()
@@ -170,7 +174,7 @@ class Workers:
     async def _serve(self, bench: _Bench) -> None:
         """Keep a monitor's judges busy until it wants nothing more."""
         try:
-            while True:
+            while not self._closing:
                 bench.wake.clear()
                 wanted = await self._fetch(bench)
                 if wanted is None:
@@ -208,28 +212,38 @@ class Workers:
         """Start what may be started now; True when something was left because a judge is busy."""
         left = False
         outstanding: Counter[tuple[str, str, int]] = Counter()
-        exhausted = self._exhausted(bench, wanted)
+        room = self._affordable(bench, wanted)
         for call in wanted.calls:
             outstanding[call.key] += 1
             if bench.in_flight[call.key] >= outstanding[call.key]:
                 continue
-            if exhausted or not self._may_call(bench, call.kind, wanted.judging):
+            if room <= 0 or not self._may_call(bench, call.kind, wanted.judging):
                 left = True
                 continue
+            room -= 1
             bench.in_flight[call.key] += 1
             self._calls += 1
             self._spawn(self._make(bench, call, wanted))
         return left
 
-    def _exhausted(self, bench: _Bench, wanted: Wanted) -> bool:
-        ceiling = wanted.judging.daily_dollars
-        over = ceiling is not None and wanted.dollars_today >= ceiling
+    def _affordable(self, bench: _Bench, wanted: Wanted) -> float:
+        """How many calls may be started: those in flight are counted at the highest price seen.
+
+        So the ceiling is passed by less than the price of one call. Until a price is known, calls go one by one.
+        """
+        ceiling, spent = wanted.judging.daily_dollars, wanted.dollars_today
+        over = ceiling is not None and spent >= ceiling
         if over and "budget_exhausted" not in bench.conditions and wanted.calls:
-            detail = f"the judges have spent {wanted.dollars_today:.2f} dollars of {ceiling:g} on {day_of(self._now())}"
+            detail = f"the judges have spent {spent:.2f} dollars of {ceiling:g} on {day_of(self._now())}"
             self._spawn(self._tell(bench, "budget_exhausted", f"{detail}; calls wait for the next day (UTC)"))
         if not over and "budget_exhausted" in bench.conditions:
             self._spawn(self._tell(bench, "budget_exhausted", None))
-        return over
+        if ceiling is None:
+            return math.inf
+        price = self._prices.get(bench.name)
+        if over or price is None:
+            return 0 if over else 1 - bench.in_flight.total()
+        return math.inf if price == 0.0 else math.ceil((ceiling - spent) / price) - bench.in_flight.total()
 
     def _now(self) -> float:
         return self._clock.now()
@@ -246,7 +260,8 @@ class Workers:
         pauses = [until - time for until in bench.paused_until.values() if until > time]
         timeout = min(pauses, default=self._options.retry_cap) if left or pauses else None
         with suppress(TimeoutError):
-            await asyncio.wait_for(bench.wake.wait(), timeout)
+            async with asyncio.timeout(timeout):
+                await bench.wake.wait()
 
     async def _make(self, bench: _Bench, call: Call, wanted: Wanted) -> None:
         """One call, and its answer on disk."""
@@ -257,6 +272,8 @@ class Workers:
             if isinstance(judgement.scores, Failure) and judgement.scores.reason == "transport":
                 await self._failed(bench, call.kind, judgement.scores.detail)
                 return
+            dollars = judgement.usage.dollars or 0.0
+            self._prices[bench.name] = max(dollars, self._prices.get(bench.name, 0.0))
             answer_id = uuid.uuid4().hex
             await self._insist(lambda: self._desk.record(bench.name, call, judgement, answer_id))
             await self._answered(bench, call.kind)

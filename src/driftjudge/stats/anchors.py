@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 
 from driftjudge.stats._jit import kernel
 
-GAP, PAIRED, DEPARTURE, ANY_DEPARTURE = range(4)
-STATISTIC_NAMES = ("gap", "paired", "fingerprint", "fingerprint")
+GAP, PAIRED, DEPARTURE, ANY_DEPARTURE, SILENCE = range(5)
+STATISTIC_NAMES = ("gap", "paired", "fingerprint", "fingerprint", "fingerprint")
+OF_NO_RUBRIC = (ANY_DEPARTURE, SILENCE)
+"""Kinds that look at all rubrics together."""
 
 BELOW = -1.0
 """The judge turned harsher. (The sentence after the paper's equation 6 swaps the two directions.)"""
@@ -56,8 +58,10 @@ def anchor_statistic(
 ) -> float:
     """The number x of one statistic for one re-score; NaN marks what the judge refused or garbled.
 
-    A refusal is behaviour. It counts as a departure of no direction; for the means it counts as the score that
-    supports this bet least, in the baseline as in the stream, so that it can cost power and never validity.
+    A refusal is behaviour. It counts as a departure of no direction, and by itself as silence where the judge usually
+    answers: a judge that begins to fail is seen sooner among its failures than among its other moods. For the means it
+    counts as the score that supports this bet least, in the baseline as in the stream, so that it can cost power and
+    never validity.
 
     >>> y, h, u, res = np.array([0.5, np.nan]), np.array([0.5, 0.5]), np.array([0.25, 0.5]), np.array([0.1, 0.1])
     >>> anchor_statistic(GAP, 0, BELOW, y, h, u, res), anchor_statistic(GAP, 1, BELOW, y, h, u, res)
@@ -65,6 +69,11 @@ def anchor_statistic(
     >>> anchor_statistic(DEPARTURE, 0, ABOVE, y, h, u, res), anchor_statistic(ANY_DEPARTURE, 0, ABOVE, y, h, u, res)
     (1.0, 1.0)
     """
+    if kind == SILENCE:
+        for r in range(len(scores)):
+            if math.isnan(scores[r]) and not math.isnan(usual[r]):
+                return 1.0
+        return 0.0
     if kind == ANY_DEPARTURE:
         for r in range(len(scores)):
             if _differs(scores[r], usual[r], resolution[r]):

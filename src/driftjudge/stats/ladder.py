@@ -1,7 +1,7 @@
 """A ladder of bounds: betting against a null whose edge is only known from a sample, without a share of alpha.
 
-One bound u(delta), exceeded by the true edge with probability at most delta, costs delta of alpha and has to be loose to
-be cheap. Several at once cost nothing. With weights w_l that sum to 1,
+One bound u(delta), exceeded by the true edge with probability at most delta, costs delta of alpha and has to be loose
+to be cheap. Several at once cost nothing. With weights w_l that sum to 1,
 
     worth(c) = sum over l with c > u(delta_l) of w_l / delta_l          (delta_0 = 1: always counted)
 
@@ -10,8 +10,8 @@ wealth E_l of bets against u(delta_{l+1}), which are valid for every edge up to 
 
     E = min over l of worth_l E_l,     worth_l = sum over j <= l of w_j / delta_j
 
-lies below worth(c) E_l for the rung on which the true edge stands, whichever that is. So E is an e-process: a near bound
-is believed for little evidence, and a far one is called on when the evidence is strong enough to be worth it.
+lies below worth(c) E_l for the rung on which the true edge stands, whichever that is. So E is an e-process: a near
+bound is believed for little evidence, and a far one is called on when the evidence is strong enough to be worth it.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ def _translated() -> Iterator[None]:
 def _sentence(error: exc.SQLAlchemyError) -> UnavailableError:
     reason = _first_line(error)
     low = reason.lower()
-    if "is full" in low or "no space left" in low or "disk i/o error" in low or "could not extend" in low:
+    if "is full" in low or "no space left" in low or "could not extend" in low:
         return FullError(f"the database has no room left ({reason}); free space on its disk, then send it again")
     if "unable to open" in low or "readonly" in low:
         return UnavailableError(f"the database file cannot be written ({reason}); check its folder and permissions")

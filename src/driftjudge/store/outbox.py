@@ -48,9 +48,10 @@ class Delivery:
 def add(tx: Connection, *, monitor: str, dedup_key: str, kind: str, payload: Mapping[str, Any], at: float) -> Message:
     """Write a change down; it is told if, and only if, the transaction commits."""
     assert kind in KINDS, kind
-    row = {"monitor": monitor, "dedup_key": dedup_key, "kind": kind, "payload": json.dumps(payload), "at": at}
+    row: dict[str, Any] = {"monitor": monitor, "dedup_key": dedup_key, "kind": kind, "at": at}
+    row["payload"] = json.dumps(payload)
     made = tx.execute(insert(outbox).values(**row).returning(outbox.c.id)).scalar_one()
-    return Message(int(made), monitor, dedup_key, kind, payload, at)
+    return Message(int(made), monitor, dedup_key, kind, json.loads(row["payload"]), at)
 
 
 def messages(tx: Connection, *, after: int, limit: int = 1_000) -> list[Message]:

@@ -47,6 +47,11 @@ def test_only_json_is_taken(shared: World, kind: str) -> None:
     assert "Content-Type: application/json" in checked_problem(response, 415)["detail"]
 
 
+def test_a_misspelt_parameter_is_told_what_was_meant(shared: World) -> None:
+    assert "did you mean 'limit'?" in shared.problem("GET", "/monitors?limt=5", status=422)["detail"]
+    assert "known here: none" in shared.problem("GET", "/me?x=5", status=422)["detail"]
+
+
 def test_a_compressed_body_is_not_unpacked(shared: World) -> None:
     response = shared.http.post(ITEMS, content=b"{}", headers={**JSON, "Content-Encoding": "gzip"})
     checked_problem(response, 415)
@@ -131,10 +136,13 @@ def test_another_sites_page_cannot_write(shared: World) -> None:
 
 
 def test_more_requests_than_there_is_room_for_are_sent_away(tmp_path: Path) -> None:
-    with running(tmp_path, max_requests=1) as world, httpx2.Client(base_url=world.url) as other:
-        with other.stream("GET", "/api/v1/changes") as held:
-            assert held.status_code == 200
-            response = world.http.get("/api/v1/monitors")
-            checked_problem(response, 429)
-            assert int(response.headers["retry-after"]) >= 1
-            assert world.http.get("/healthz").status_code == 200
+    with (
+        running(tmp_path, max_requests=1) as world,
+        httpx2.Client(base_url=world.url) as other,
+        other.stream("GET", "/api/v1/changes") as held,
+    ):
+        assert held.status_code == 200
+        response = world.http.get("/api/v1/monitors")
+        checked_problem(response, 429)
+        assert int(response.headers["retry-after"]) >= 1
+        assert world.http.get("/healthz").status_code == 200

@@ -76,9 +76,9 @@ def test_an_idempotency_key_gets_the_same_answer_for_the_same_body(world: World)
     first = world.http.post("/api/v1/monitors/bot/items/batch", json={"items": batch(0, 5)}, headers=key)
     again = world.http.post("/api/v1/monitors/bot/items/batch", json={"items": batch(0, 5)}, headers=key)
     assert (again.status_code, again.content) == (200, first.content)
-    detail = world.problem(
-        "POST", "/monitors/bot/items/batch", {"items": batch(0, 6)}, status=409, headers=key
-    )["detail"]
+    detail = world.problem("POST", "/monitors/bot/items/batch", {"items": batch(0, 6)}, status=409, headers=key)[
+        "detail"
+    ]
     assert "k-1" in detail
     world.problem("POST", "/monitors/bot/items", ITEM, status=409, headers=key)
 
@@ -110,9 +110,7 @@ def test_an_idempotency_key_is_a_short_word(shared: World, key: Any) -> None:
         ({"cheap": None, "texts": {"prompt": "hello"}}, "judge"),
     ],
 )
-def test_an_item_that_cannot_be_right_is_refused_by_name(
-    shared: World, change: dict[str, Any], told: str
-) -> None:
+def test_an_item_that_cannot_be_right_is_refused_by_name(shared: World, change: dict[str, Any], told: str) -> None:
     if not shared.call("GET", "/monitors")["monitors"]:
         watching(shared)
     problem = shared.problem("POST", "/monitors/bot/items", {**ITEM, **change}, status=422)

@@ -32,7 +32,8 @@ def test_the_verdict_says_who_drifted_in_a_sentence_and_how_sure_that_is(read: W
 
 def test_the_evidence_names_every_cell_and_every_rubric(read: World) -> None:
     evidence = read.call("GET", "/monitors/bot/evidence")
-    assert [(cell["rubric"], cell["stratum"]) for cell in evidence["cells"]] == [(r, s) for s in STRATA for r in RUBRICS]
+    cells = [(cell["rubric"], cell["stratum"]) for cell in evidence["cells"]]
+    assert cells == [(rubric, stratum) for stratum in STRATA for rubric in RUBRICS]
     assert [shift["rubric"] for shift in evidence["shifts"]] == RUBRICS
     assert evidence["cost"]["items"] == 300
     assert evidence["assumptions"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,11 +13,9 @@ import numpy as np
 from fastapi import FastAPI
 
 from driftjudge.service.access import Access
-from driftjudge.service.api.app import create_app
+from driftjudge.service.background import Background
 from driftjudge.service.runtime import Service
-from driftjudge.service.serving import GracefulServer, address_of, listen, started, uvicorn_config
-from driftjudge.service.settings import ServiceSettings
-from driftjudge.store import open_store
+from driftjudge.service.serving import GracefulServer
 
 RUBRICS = ["helpfulness", "correctness"]
 STRATA = ["coding", "creative"]
@@ -64,25 +61,11 @@ def checked_problem(response: httpx2.Response, status: int) -> dict[str, Any]:
 @contextmanager
 def running(folder: Path, *, environment_key: str | None = None, **settings: Any) -> Iterator[World]:
     """A world on a free port of this machine."""
-    made = ServiceSettings(port=0, store=str(folder / "service.db"), **settings)
-    store = open_store(made.store)
-    listener = listen(made)
-    url = address_of(made.host, listener)
-    with started(store, url) as service:
-        access = Access(store, environment_key=environment_key)
-        app = create_app(service, made, access)
-        server = GracefulServer(uvicorn_config(app, made), app.state.context.streams)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            with httpx2.Client(base_url=url, timeout=30.0) as http:
-                yield World(url, service, access, app, http, server)
-        finally:
-            server.handle_exit(0, None)
-            thread.join(timeout=30.0)
-            listener.close()
-    store.close()
-    assert not thread.is_alive()
+    with (
+        Background(str(folder / "service.db"), environment_key=environment_key, **settings) as made,
+        httpx2.Client(base_url=made.url, timeout=30.0) as http,
+    ):
+        yield World(made.url, made.service, made.access, made.app, http, made.server)
 
 
 def scores(rng: np.random.Generator, level: float = 0.75) -> list[float]:

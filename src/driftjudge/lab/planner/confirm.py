@@ -20,9 +20,27 @@ from driftjudge.lab.planner.trials import Bench, Count
 ERROR = 0.05
 """Probability that any of a plan's promises, of all its tries, is wrong about the simulated streams."""
 TRIES = 3
-FRESH, FRESH_IF_SURE = 400, 1000
-SURE = 0.95
-"""Wanting to be surer than this takes more streams."""
+SCAN_SHARE = 0.15
+"""A menu needs fewer streams than a promise."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How many streams are simulated: more of them promise more, and take longer."""
+
+    scan: int = 45
+    """Per point of a menu."""
+    fresh: int = 300
+    """Per promise."""
+
+    @classmethod
+    def of(cls, fresh: int) -> Effort:
+        """So many fresh streams, and menus to match.
+
+        >>> Effort.of(300) == Effort()
+        True
+        """
+        return cls(max(9, round(SCAN_SHARE * fresh)), fresh)
 
 
 @dataclass(frozen=True)
@@ -60,9 +78,8 @@ class Jury:
         return hits / self.streams
 
 
-def jury_for(target: Target, strata: int) -> Jury:
+def jury_for(streams: int, strata: int) -> Jury:
     """Bounds that hold together: one per stratum, two for the judge, one per spilling shift, two for calm."""
-    streams = FRESH if target.detect <= SURE else FRESH_IF_SURE
     bounds = strata + 2 + len(SPILL_SHIFTS) + 2
     return Jury(streams, ERROR / (TRIES * bounds))
 
@@ -83,34 +100,33 @@ def promises_of(
         [*drops.values(), *judge.values(), *spills, calm], seeds, "step 4 of 4: the choice on fresh streams"
     )
 
-    def caught(about: Literal["drop", "judge"], what: str, case: Case) -> Promise:
+    def caught(about: Literal["drop", "judge"], subject: str, what: str, case: Case) -> Promise:
         count = found[case].caught
         bound = count.at_least(jury.level)
-        return Promise(about, what, count, bound, target.detect, kept=bound >= target.detect)
+        return Promise(about, subject, what, count, bound, target.detect, kept=bound >= target.detect)
 
+    drop = f"is charged to the system within {target.within:,} items"
     promises = [
-        caught(
-            "drop",
-            f"a drop of {target.drop:g} in {names[t]} is charged to the system within {target.within:,} items",
-            case,
-        )
-        for t, case in drops.items()
+        caught("drop", names[t], f"a drop of {target.drop:g} in {names[t]} {drop}", case) for t, case in drops.items()
     ]
+    shift = f"is found out within {target.judge_within:,} items"
     promises += [
-        caught(
-            "judge", f"a judge {target.judge_shift:g} {word} is found out within {target.judge_within:,} items", case
-        )
+        caught("judge", "the judge", f"a judge {target.judge_shift:g} {word} {shift}", case)
         for word, case in judge.items()
     ]
     for case in spills:
         count = found[case].spilled
         bound, what = count.at_most(jury.level), f"a judge {-case.shift:g} harsher is charged to the system"
-        promises.append(Promise("spill", what, count, bound, target.spill, kept=bound <= target.spill, rare=True))
+        promises.append(
+            Promise("spill", "the system", what, count, bound, target.spill, kept=bound <= target.spill, rare=True)
+        )
     items = bench.assumptions.age + calm.within
     alphas = (bench.base.alpha_system, bench.base.alpha_judge)
     for who, count, alpha in zip(("system", "judge"), found[calm].false_alarms, alphas, strict=True):
         # The monitor's own promise, which holds for ever: kept unless these streams disprove it.
         what = f"a false {who} alarm rises in {items:,} healthy items"
         disproved = count.at_least(jury.level) > alpha
-        promises.append(Promise("calm", what, count, count.at_most(jury.level), alpha, kept=not disproved, rare=True))
+        promises.append(
+            Promise("calm", who, what, count, count.at_most(jury.level), alpha, kept=not disproved, rare=True)
+        )
     return promises

@@ -10,8 +10,8 @@ BUDGETS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 1.0)
 ANCHORS = (50, 100, 200, 400)
 PASSES = (2, 6, 10)
 EVERY = (5, 10, 20, 50, 100, 200)
-BURSTS = (15, 30, 60, 120, 240)
-GUARDS = (50, 100, 300, 600, 1200)
+BURSTS = (15, 30, 60, 120)
+GUARDS = (100, 300, 600, 1200)
 """Where there is no burst, the paper's guard in items."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from driftjudge.lab.planner.designs import BUDGETS, BURSTS, EVERY, GUARDS, Design, anchor_choices, pass_choices
 from driftjudge.lab.planner.streams import Case, Watch
 from driftjudge.lab.planner.target import Target
-from driftjudge.lab.planner.trials import Bench, Count
+from driftjudge.lab.planner.trials import Bench, Count, Runs
 
 SPILL_SHIFTS = (1.0, 2.0, 4.0)
 """A larger judge change contaminates the main family sooner: multiples of the target's shift that are tried."""
@@ -66,6 +66,14 @@ PROMISING = 0.2
 """A choice that misses the wanted rate by more than this on a few streams is not looked at on more of them."""
 
 
+MOST_REFINED = 12
+"""Anchor designs that are looked at on more than a few streams."""
+
+
+def _promising(count: Count, enough: float) -> bool:
+    return count.rate >= enough - PROMISING
+
+
 def main_menu(
     bench: Bench, target: Target, calibration: int, strata: Sequence[int], enough: float, seeds: range
 ) -> list[MainOption]:
@@ -82,7 +90,11 @@ def main_menu(
     plain = bench.base.acquisition == "uniform"
     cases = [case(budget, stratum) for budget in BUDGETS for stratum in strata]
     cases += [] if plain else [healthy(budget) for budget in BUDGETS]
-    found = bench.scan(cases, seeds, enough - PROMISING, "step 1 of 4: the strong judge's budget")
+
+    def worth_more(found: Mapping[Case, Runs]) -> list[Case]:
+        return [case for case, runs in found.items() if case.truth == "none" or _promising(runs.caught, enough)]
+
+    found = bench.scan(cases, seeds, "step 1 of 4: the strong judge's budget", worth_more)
     return [
         MainOption(
             budget,
@@ -93,7 +105,14 @@ def main_menu(
     ]
 
 
-def anchor_menu(bench: Bench, target: Target, calibration: int, enough: float, seeds: range) -> list[AnchorOption]:
+def anchor_menu(
+    bench: Bench,
+    target: Target,
+    calibration: int,
+    enough: float,
+    dollars: Callable[[int, int, int], float],
+    seeds: range,
+) -> list[AnchorOption]:
     """Anchors, passes and rates against the judge's shift in either direction."""
 
     def case(k: int, passes: int, every: int, sign: int) -> Case:
@@ -103,7 +122,14 @@ def anchor_menu(bench: Bench, target: Target, calibration: int, enough: float, s
     rates = [every for every in EVERY if every <= target.judge_within] or [EVERY[0]]
     choices = [(k, m, e) for k in anchor_choices(target.labels) for m in pass_choices(bench.base) for e in rates]
     cases = [case(*choice, sign) for choice in choices for sign in (-1, 1)]
-    found = bench.scan(cases, seeds, enough - PROMISING, "step 2 of 4: the anchors")
+
+    def worth_more(found: Mapping[Case, Runs]) -> list[Case]:
+        """The cheapest few of those that may do: nobody will choose the others."""
+        may_do = [c for c in choices if all(_promising(found[case(*c, sign)].caught, enough) for sign in (-1, 1))]
+        cheapest = sorted(may_do, key=lambda choice: dollars(*choice))[:MOST_REFINED]
+        return [case(*choice, sign) for choice in cheapest for sign in (-1, 1)]
+
+    found = bench.scan(cases, seeds, "step 2 of 4: the anchors", worth_more)
     return [
         AnchorOption(*choice, harsher=found[case(*choice, -1)].caught, milder=found[case(*choice, 1)].caught)
         for choice in choices

@@ -1,4 +1,4 @@
-"""What a plan says: a design with its price and its promises, the menus it was chosen from, and what is out of reach."""
+"""What a plan says: a design, its price and its promises, the menus it was chosen from, and what is out of reach."""
 
 from __future__ import annotations
 
@@ -48,6 +48,8 @@ class Promise:
     """One thing that was counted on fresh streams, with the bound that is promised."""
 
     about: Literal["drop", "judge", "spill", "calm"]
+    subject: str
+    """The stratum that drops; otherwise who."""
     what: str
     count: Count
     bound: float
@@ -61,7 +63,7 @@ class Promise:
     def text(self) -> str:
         """In words.
 
-        >>> Promise("drop", "a drop is caught", Count(396, 400), 0.97, 0.9, True).text()
+        >>> Promise("drop", "coding", "a drop is caught", Count(396, 400), 0.97, 0.9, True).text()
         'a drop is caught: 396 of 400 fresh streams, at least 0.97'
         """
         side = "at most" if self.rare else "at least"

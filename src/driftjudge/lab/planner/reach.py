@@ -18,6 +18,8 @@ LONGER = 10
 MORE_ITEMS = 4
 """How many times the calibration items are tried."""
 MORE_LABELS = 4
+EPSILON = 1e-9
+"""Sums of prices are not exact."""
 MOST_OFFERS = 4
 """Of more pairs of size and window only the ends are told."""
 
@@ -53,6 +55,11 @@ class Reach:
             self._seen(option, name) for name in option.caught if name not in self.beyond
         )
 
+    def out_of_reach(self, budget: MainOption, rate: AnchorOption) -> set[str]:
+        """Strata in which, and whether for the judge, a finding already says that the target is out of reach."""
+        strata = set(self.beyond) if self.shows(budget) else set(budget.caught)
+        return strata if rate.worst.rate >= self.enough else strata | {"the judge"}
+
     def findings(self, budget: MainOption, rate: AnchorOption) -> list[str]:
         """One sentence or two per thing that cannot be had; none when the choice is enough."""
         said = []
@@ -61,8 +68,10 @@ class Reach:
         judge = rate.worst.rate < self.enough
         if self.beyond:
             said.append(self._too_rare())
-        if dear or (judge and self.anchors_can):
-            said.append(self._contradiction(budget))
+        over = self.cheap + budget.sampled + 1.0 / rate.every > self.target.spend + EPSILON
+        if dear or over or (judge and self.anchors_can):
+            given_up = "gives up the former" if dear else "gives up the latter" if judge else "overspends"
+            said.append(self._contradiction(given_up))
         if self.beyond or dear:
             said.append(self._nearest_drop(budget))
         if judge:
@@ -90,33 +99,35 @@ class Reach:
             else f" The design is for the other strata; --except {','.join(self.beyond)} makes that the target."
         )
         return (
-            f"A drop of {target.drop:g} within {target.within:,} items cannot be caught {target.detect:.0%} of the time in "
-            f"{worst} at any budget{more}: about {share * target.within:,.0f} of those items are {worst}'s, and asking the "
-            f"strong judge about all of them catches {count.hits} of {count.streams} such drops.{rest}"
+            f"A drop of {target.drop:g} within {target.within:,} items cannot be caught {target.detect:.0%} of the "
+            f"time in {worst} at any budget{more}: about {share * target.within:,.0f} of those items are {worst}'s, "
+            f"and asking the strong judge about all of them catches {count.hits} of {count.streams} such drops.{rest}"
         )
 
-    def _contradiction(self, budget: MainOption) -> str:
+    def _contradiction(self, given_up: str) -> str:
         """Two limits, or three where each pair would do."""
         spend = self.target.spend
         enough = next((o for o in self.main if self.shows(o)), None)
-        drop = self.cheap + (enough.sampled if enough is not None else 1.0)
+        drop = self.cheap + (enough or self.main[0]).sampled
         judge = self.cheap + self.least_for_anchors
-        if drop > spend:
+        if enough is not None and drop > spend:
             return (
-                f"{self._wish()} and --spend {spend:g} contradict each other: the cheapest budget that catches it costs "
-                f"{drop:.2f} before any anchor, {drop + self.least_for_anchors:.2f} with them."
+                f"{self._wish()} and --spend {spend:g} contradict each other: the cheapest budget that catches it "
+                f"costs {drop:.2f} before any anchor, {drop + self.least_for_anchors:.2f} with them."
             )
         if judge > spend:
             return (
                 f"{self._judge_wish()} and --spend {spend:g} contradict each other: the sparsest anchors that catch it "
                 f"cost {judge:.2f} before any strong score of an item."
             )
+        if enough is None:
+            return (
+                f"--spend {spend:g} does not hold {self._judge_wish()} and any strong scores of items: the sparsest "
+                f"anchors and the smallest budget cost {drop + self.least_for_anchors:.2f}."
+            )
         return (
             f"--spend {spend:g} holds {self._wish()} ({drop:.2f}) or {self._judge_wish()} ({judge:.2f}) but not both: "
-            f"together they cost {drop + self.least_for_anchors:.2f}. The design below gives up the former."
-            if not self.shows(budget)
-            else f"--spend {spend:g} holds {self._wish()} ({drop:.2f}) or {self._judge_wish()} ({judge:.2f}) but not "
-            f"both: together they cost {drop + self.least_for_anchors:.2f}. The design below gives up the latter."
+            f"together they cost {drop + self.least_for_anchors:.2f}. The design below {given_up}."
         )
 
     # The nearest thing.
@@ -143,7 +154,7 @@ class Reach:
             )
         dearer = next((o for o in self.main if self._seen(o, budget.worst)), None)
         if dearer is not None and dearer.budget > budget.budget:
-            options.append(f"the same at --spend {self.cheap + dearer.sampled + self.least_for_anchors:.2f}")
+            options.append(f"what was asked, at --spend {self.cheap + dearer.sampled + self.least_for_anchors:.2f}")
         if not options:
             return f"At budget {budget.budget:g} nothing near it can be had in {budget.worst}: merge it with another."
         return f"At budget {budget.budget:g} one could have, in {budget.worst}: {'; or '.join(options)}."
@@ -166,7 +177,7 @@ class Reach:
         options = [f"a shift of {s:.2g} within {_rounded(d):,} items" for s, d in _useful(delays, target.judge_within)]
         delay, more = found[labelled].delay(self.enough), ""
         if delay is not None and delay <= target.judge_within:
-            options.append(f"the same with {labels:,} labels")
+            options.append(f"what was asked, with {labels:,} labels")
             if not self.anchors_can:
                 more = f"{self._judge_wish()} and --labels {target.labels:,} contradict each other. "
         what = f"With {rate.anchors:,} anchors, {rate.passes} passes and one re-score every {rate.every} items"
@@ -177,13 +188,14 @@ class Reach:
 
 def _useful(delays: Mapping[float, int | None], within: int) -> list[tuple[float, int]]:
     """Sizes with their windows, up to the first size that is caught within the wanted one."""
-    found = []
+    found: list[tuple[float, int]] = []
     for size, delay in delays.items():
         if delay is not None:
-            found.append((size, delay))
+            if not found or _rounded(delay) < _rounded(found[-1][1]):
+                found.append((size, delay))
             if delay <= within:
                 break
-    return found[:1] + found[1:][-1:] if len(found) > MOST_OFFERS else found
+    return [found[0], found[-1]] if len(found) > MOST_OFFERS else found
 
 
 def _rounded(items: int) -> int:
@@ -192,5 +204,5 @@ def _rounded(items: int) -> int:
     >>> _rounded(1234), _rounded(87)
     (1300, 87)
     """
-    unit = 10 ** max(0, int(math.log10(max(items, 1))) - 1)
+    unit = int(10 ** max(0, int(math.log10(max(items, 1))) - 1))
     return math.ceil(items / unit) * unit

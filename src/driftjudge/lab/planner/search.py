@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from driftjudge.lab.planner.confirm import TRIES, Jury, jury_for, promises_of
+from driftjudge.lab.planner.confirm import TRIES, Effort, Jury, jury_for, promises_of
 from driftjudge.lab.planner.designs import Design
 from driftjudge.lab.planner.errors import PlanError
 from driftjudge.lab.planner.menus import AnchorOption, GuardOption, MainOption, anchor_menu, guard_menu, main_menu
 from driftjudge.lab.planner.plan import Plan, Price, Promise
-from driftjudge.lab.planner.reach import Reach
+from driftjudge.lab.planner.reach import EPSILON, Reach
 from driftjudge.lab.planner.streams import Seeded
 from driftjudge.lab.planner.target import Assumptions, Target
 from driftjudge.lab.planner.trials import Bench, Progress
@@ -20,14 +20,9 @@ from driftjudge.lab.planner.words import assumed
 from driftjudge.lab.planner.world import World
 from driftjudge.monitor import MonitorConfig
 
-SCAN, SCAN_OF_MANY = 60, 40
-"""Streams per point of a menu; fewer where there are more than `MANY` strata."""
-MANY = 8
 MOST_STRATA = 12
 """Of more strata, those in which a drop is hardest to see are simulated."""
 SEEDS_PER_PLAN = 10_000_000
-EPSILON = 1e-9
-"""Sums of prices are not exact."""
 SCANNING, REACHING, CONFIRMING = 0, 1_000_000, 2_000_000
 
 
@@ -38,6 +33,7 @@ def make_plan(
     assumptions: Assumptions | None = None,
     *,
     seed: int = 0,
+    effort: Effort | None = None,
     workers: int = 1,
     on_progress: Progress = lambda *_: None,
 ) -> Plan:
@@ -50,7 +46,7 @@ def make_plan(
     _check_strata(world, target)
     _check_scale(world, target)
     with Bench(world, base, assumptions, workers=workers, on_progress=on_progress) as bench:
-        return _Search(bench, target, seed).plan()
+        return _Search(bench, target, seed, effort or Effort()).plan()
 
 
 def _check_strata(world: World, target: Target) -> None:
@@ -69,14 +65,15 @@ def _check_scale(world: World, target: Target) -> None:
         highest = float(world.strong[world.codes == t].mean(axis=0).max())
         if target.drop >= highest:
             raise PlanError(
-                f"--drop is {target.drop:g}, but the highest mean score in {name} is {highest:.2f}: it cannot fall that "
-                f"far; ask for a smaller drop"
+                f"--drop is {target.drop:g}, but the highest mean score in {name} is {highest:.2f}: it cannot "
+                f"fall that far; ask for a smaller drop"
             )
     room = world.strong.mean(axis=0)
     for way, most in (("lower", float(room.max())), ("higher", float((1.0 - room).max()))):
         if target.judge_shift >= most:
             raise PlanError(
-                f"--judge-shift is {target.judge_shift:g}, but scores can only move {most:.2f} {way}; ask for a smaller one"
+                f"--judge-shift is {target.judge_shift:g}, but scores can only move {most:.2f} {way}; ask for a "
+                f"smaller one"
             )
 
 
@@ -85,37 +82,38 @@ class _Search:
     bench: Bench
     target: Target
     seed: int
+    effort: Effort
 
     def __post_init__(self) -> None:
         world, assumptions = self.bench.world, self.bench.assumptions
         self.calibration = world.calibration_items(assumptions.calibration)
         self.strata = self._hardest()
-        self.jury: Jury = jury_for(self.target, len(self.strata))
+        self.jury: Jury = jury_for(self.effort.fresh, len(self.strata))
         if self.target.detect > self.jury.highest:
             raise PlanError(
                 f"--detect is {self.target.detect:g}; {self.jury.streams} simulated streams can promise at most "
-                f"{self.jury.highest:.3f}, so ask for less"
+                f"{self.jury.highest:.3f}; ask for less or simulate more with --streams"
             )
         if self.target.spill < self.jury.lowest:
             raise PlanError(
                 f"--spill is {self.target.spill:g}; {self.jury.streams} simulated streams can promise no less than "
-                f"{self.jury.lowest:.3f}, so allow more"
+                f"{self.jury.lowest:.3f}; allow more or simulate more with --streams"
             )
         self.enough = self.jury.rate_for(self.target.detect)
         self.cheap = self.bench.base.cheap_price / self.bench.base.strong_price
         first = self.seed * SEEDS_PER_PLAN
-        scan = SCAN if len(self.strata) <= MANY else SCAN_OF_MANY
-        self.scanning = range(first + SCANNING, first + SCANNING + scan)
-        self.reaching = range(first + REACHING, first + REACHING + scan)
+        self.scanning = range(first + SCANNING, first + SCANNING + self.effort.scan)
+        self.reaching = range(first + REACHING, first + REACHING + self.effort.scan)
 
     def plan(self) -> Plan:
         bench, target, calibration = self.bench, self.target, self.calibration
         main = main_menu(bench, target, calibration, self.strata, self.enough, self.scanning)
-        anchors = anchor_menu(bench, target, calibration, self.enough, self.scanning)
+        anchors = anchor_menu(bench, target, calibration, self.enough, self._price_of, self.scanning)
         reach = Reach(bench, target, calibration, self.enough, self.cheap, main, anchors, self.reaching)
         budgets = self._budgets(main, reach)
         rates = self._anchors(anchors, budgets[0])
         findings = reach.findings(budgets[0], rates[0])
+        excused = reach.out_of_reach(budgets[0], rates[0])
         wider = 1
         for attempt in range(TRIES):
             design = _design(bench.base, budgets[0], rates[0])
@@ -123,22 +121,17 @@ class _Search:
             design = self._guarded(design, guards, wider)
             fresh = self._fresh(attempt)
             promises = promises_of(bench, target, self.jury, design, calibration, self.strata, fresh)
-            broken = {promise.about for promise in promises if not promise.kept}
-            if findings or not broken:
+            broken = [promise for promise in promises if not promise.kept and promise.subject not in excused]
+            dearer = self._dearer({promise.about for promise in broken}, budgets, rates)
+            if not broken or dearer is None or attempt + 1 == TRIES:
                 break
-            if attempt + 1 < TRIES:
-                wider += "spill" in broken
-                dearer = self._dearer(broken, budgets, rates)
-                if dearer is None:
-                    break
-                budgets, rates = dearer
-        if not findings:
-            findings = [
-                f"Not promised: {p.text()}, where {p.wanted:g} was wanted. The menu's streams were kinder than fresh ones, "
-                f"and nothing surer was found for --spend {target.spend:g}."
-                for p in promises
-                if not p.kept
-            ]
+            wider += any(promise.about == "spill" for promise in broken)
+            budgets, rates = dearer
+        findings += [
+            f"Not promised: {promise.text()}, where {promise.wanted:g} was wanted. The menu's streams were kinder than "
+            f"fresh ones, and nothing surer was found for --spend {target.spend:g}."
+            for promise in broken
+        ]
         return self._told(design, budgets[0], promises, findings, main, anchors, guards)
 
     def _guarded(self, design: Design, guards: Sequence[GuardOption], wider: int) -> Design:
@@ -204,9 +197,13 @@ class _Search:
         return option.anchors >= than.anchors and option.passes >= than.passes and option.every < than.every
 
     def _dollars(self, option: AnchorOption) -> float:
+        return self._price_of(option.anchors, option.passes, option.every)
+
+    def _price_of(self, anchors: int, passes: int, every: int) -> float:
+        """Dollars for anchors over a lifetime: labels, baseline passes, re-scores."""
         base, assumptions = self.bench.base, self.bench.assumptions
-        calls = assumptions.lifetime / option.every + option.anchors * option.passes
-        return calls * base.strong_price + option.anchors * assumptions.label_price
+        calls = assumptions.lifetime / every + anchors * passes
+        return calls * base.strong_price + anchors * assumptions.label_price
 
     def _told(
         self,

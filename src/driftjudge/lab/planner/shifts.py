@@ -84,7 +84,8 @@ def _stepped(
     """Scores moved by so many levels of their grid, up or down, as far as it goes."""
     middles = (levels[1:] + levels[:-1]) / 2.0
     at = np.searchsorted(middles, scores)
-    return levels[np.clip(at + steps, 0, len(levels) - 1)]
+    moved: NDArray[np.float64] = levels[np.clip(at + steps, 0, len(levels) - 1)]
+    return moved
 
 
 def asked_again(

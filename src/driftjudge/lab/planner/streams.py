@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
@@ -72,6 +73,7 @@ class Seeded:
     """Kept over seeds: they depend on the population alone."""
     _bars: dict[int, Calibration] = field(default_factory=dict)
     _sets: dict[tuple[int, int], AnchorSet] = field(default_factory=dict)
+    _pristine: dict[tuple[object, ...], Monitor] = field(default_factory=dict)
     _answers: dict[tuple[int, float], NDArray[np.float64]] = field(default_factory=dict)
 
     def run(self, case: Case) -> Outcome:
@@ -81,13 +83,25 @@ class Seeded:
             config = replace(config, measure=0, shift_share=0.0)
         if case.watch == "anchors":
             return self._anchors_alone(case, config)
-        anchors = None if case.watch == "main" else self.anchors(case.design)
-        try:
-            monitor = Monitor(config, calibration=self.bars(case.calibration), anchors=anchors)
-        except AnchorError:  # so few anchors and passes bound nothing: such a design never sees a judge change
-            monitor = Monitor(config, calibration=self.bars(case.calibration))
+        monitor = self._monitor(case, config)
         length = self.assumptions.age + case.within + (0 if config.burst else config.guard)
-        return _watched(monitor, self._block(case, monitor, length), to_the_end=case.watch == "all")
+        to_the_end = case.watch == "all" and case.truth != "system"  # nothing follows a verdict on the system
+        return _watched(monitor, self._block(case, monitor, length), to_the_end=to_the_end)
+
+    def _monitor(self, case: Case, config: MonitorConfig) -> Monitor:
+        """A monitor that has seen nothing: a copy of one that is made once, sharing what no stream changes."""
+        anchored = case.watch != "main"
+        key = (config, case.calibration, (case.design.anchors, case.design.passes) if anchored else None)
+        if key not in self._pristine:
+            bars = self.bars(case.calibration)
+            try:
+                made = Monitor(config, calibration=bars, anchors=self.anchors(case.design) if anchored else None)
+            except AnchorError:  # so few anchors and passes bound nothing: such a design never sees a judge change
+                made = Monitor(config, calibration=bars)
+            self._pristine[key] = made
+        made = self._pristine[key]
+        shared = (made.config, made.calibration, made.anchors, made.baseline)
+        return copy.deepcopy(made, {id(part): part for part in shared})
 
     def bars(self, items: int) -> Calibration:
         """Bars from a fresh sample of healthy items, every stratum with its share."""
@@ -171,13 +185,9 @@ class Seeded:
     def _anchors_alone(self, case: Case, config: MonitorConfig) -> Outcome:
         """The anchor family by itself: it sees the same re-scores whatever stands between them."""
         every, age = config.anchor_every, self.assumptions.age
-        alone = replace(config, anchor_every=1, burst=0, guard=0)
-        try:
-            monitor = Monitor(alone, calibration=self.bars(case.calibration), anchors=self.anchors(case.design))
-        except AnchorError:
-            return Outcome("none", False, NEVER, NEVER, 0, age + case.within)
+        monitor = self._monitor(case, replace(config, anchor_every=1, burst=0, guard=0))
         draws = (age + case.within) // every
-        if draws == 0:
+        if draws == 0 or monitor.baseline is None:
             return Outcome("none", False, NEVER, NEVER, 0, age + case.within)
         perfect = np.ones((draws, len(self.world.rubrics)))
         versions = (np.arange(1, draws + 1) * every > age).astype(np.int64)

@@ -31,7 +31,7 @@ class Target:
     """How surely each of the two must be caught, and blamed on the right one."""
     spill: float = 0.05
     """Largest share of judge changes that may be charged to the system."""
-    labels: int = 400
+    labels: int = 200
     """Most human labels (anchors) that can be had."""
     exempt: tuple[str, ...] = ()
     """Strata in which no drop need be caught; they are watched all the same."""
@@ -43,11 +43,8 @@ class Target:
         for name in ("within", "judge_within"):
             _count(name, getattr(self, name), LONGEST)
         _count("labels", self.labels, MOST_LABELS, least=FEWEST_LABELS)
-        if isinstance(self.spend, bool) or not isinstance(self.spend, int | float) or not math.isfinite(self.spend):
-            raise PlanError(
-                f"--spend is {self.spend!r}; give a share of the strong judge's full price, for example 0.4"
-            )
-        if self.spend <= 0.0:
+        _number("spend", self.spend)
+        if not (math.isfinite(self.spend) and self.spend > 0.0):
             raise PlanError(
                 f"--spend is {self.spend:g}; a monitor that costs nothing sees nothing: give for example 0.4"
             )
@@ -62,9 +59,9 @@ class Target:
         share = config.cheap_price / config.strong_price
         if self.spend <= share:
             raise PlanError(
-                f"--spend {self.spend:g} and --cheap-price {config.cheap_price:g} contradict each other: the cheap judge "
-                f"sees every item, which alone costs {share:.3g} of asking the strong judge about all; raise --spend "
-                f"above that or find a cheaper cheap judge"
+                f"--spend {self.spend:g} and --cheap-price {config.cheap_price:g} contradict each other: the cheap "
+                f"judge sees every item, which alone costs {share:.3g} of asking the strong judge about all; raise "
+                f"--spend above that or find a cheaper cheap judge"
             )
 
 
@@ -91,6 +88,8 @@ class Assumptions:
         """Refuse what cannot be simulated."""
         _count("age", self.age, LONGEST, least=0)
         _count("lifetime", self.lifetime, 10**12)
+        if not isinstance(self.one_rubric, bool):
+            raise PlanError(f"one_rubric is {self.one_rubric!r}; give true or false")
         if self.calibration is not None:
             _count("calibration", self.calibration, 1_000_000)
         for name in ("repeat_noise", "cheap_sees"):
@@ -116,6 +115,6 @@ def _inside(name: str, value: float, *, closed: bool = False) -> None:
         raise PlanError(f"{_flag(name)} is {value:g}; give a number {where}")
 
 
-def _count(name: str, value: int, most: int, *, least: int = 1) -> None:
+def _count(name: str, value: object, most: int, *, least: int = 1) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise PlanError(f"{_flag(name)} is {value!r}; give a whole number from {least:,} to {most:,}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
@@ -160,11 +160,17 @@ class Bench:
             self._tell(doing, done, len(chunks))
         return {case: self._runs(case, [found[case][seed] for seed in seeds]) for case in wanted}
 
-    def scan(self, cases: Iterable[Case], seeds: range, promising: float, doing: str) -> dict[Case, Runs]:
-        """All cases on the first third of the streams, and on the rest those that caught at least `promising` there."""
-        third = seeds[: len(seeds) // 3]
+    def scan(
+        self,
+        cases: Iterable[Case],
+        seeds: range,
+        doing: str,
+        worth_more: Callable[[Mapping[Case, Runs]], Iterable[Case]],
+    ) -> dict[Case, Runs]:
+        """All cases on the first third of the streams, and those that are then worth it on the rest."""
+        third = seeds[: max(1, len(seeds) // 3)]
         found = self.run(cases, third, doing)
-        further = [case for case, runs in found.items() if case.truth == "none" or runs.caught.rate >= promising]
+        further = list(worth_more(found))
         more = self.run(further, seeds[len(third) :], doing) if further else {}
         return {case: joined(runs, more[case]) if case in more else runs for case, runs in found.items()}
 

@@ -21,8 +21,8 @@ def assumed(
         said.append(f"{world.left_out:,} items that a judge left unscored are not simulated, and no call fails.")
     which = "the rubric whose scores vary most moves" if assumptions.one_rubric else "all rubrics move"
     said.append(
-        f"In a drop or a judge change {which} by the stated mean, on the same items: a share of the scores moves one step "
-        f"of the judge's own scale (continuous scores all move alike)."
+        f"In a drop or a judge change {which} by the stated mean, on the same items: a share of the scores moves one "
+        f"step of the judge's own scale (continuous scores all move alike)."
     )
     said.append(
         "The cheap judge is blind to a drop, the hard case (--cheap-sees)."
@@ -49,8 +49,8 @@ def assumed(
             f"predicted to be easier, by their items and the error of their bars."
         )
     said.append(
-        f"Labels cost ${assumptions.label_price:g} each (--label-price) and pay off over {assumptions.lifetime:,} items "
-        f"(--lifetime): that decides between more labels and more re-scores."
+        f"Labels cost ${assumptions.label_price:g} each (--label-price) and pay off over {assumptions.lifetime:,} "
+        f"items (--lifetime): that decides between more labels and more re-scores."
     )
     return tuple(said)
 
@@ -59,4 +59,5 @@ def _mix(world: World) -> str:
     if len(world.strata) == 1:
         return "in one stratum"
     rarest = int(world.shares.argmin())
-    return f"its {len(world.strata)} strata in the same mix, the rarest, {world.strata[rarest]}, with {world.shares[rarest]:.1%}"
+    rare = f"{world.strata[rarest]}, with {world.shares[rarest]:.1%}"
+    return f"its {len(world.strata)} strata in the same mix, the rarest, {rare}"

@@ -19,7 +19,8 @@ from driftjudge.service.metrics import Metrics
 from driftjudge.service.runtime import Service
 from driftjudge.service.settings import ServiceSettings
 
-ROUTERS = (monitors, anchors, items, reading, alarms, changes, keys, probes)
+ROUTERS = (items, monitors, anchors, reading, alarms, changes, keys, probes)
+"""Asked in this order, so what is asked for most stands first."""
 
 
 def create_app(

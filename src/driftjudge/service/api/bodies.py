@@ -1,10 +1,11 @@
-"""Request bodies, read strictly: JSON and nothing else, finite numbers only."""
+"""Requests, read strictly: JSON and nothing else, finite numbers only, no parameter nobody knows."""
 
 from __future__ import annotations
 
+import difflib
 import json
 import math
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from fastapi import Request, Response
@@ -48,6 +49,14 @@ def parse(body: bytes) -> Any:
 class StrictRequest(Request):
     """A request whose JSON is read by `parse`."""
 
+    @classmethod
+    def of(cls, request: Request) -> StrictRequest:
+        """The same request, with the body where it was read already."""
+        made = cls(request.scope, request.receive)
+        if hasattr(request, "_body"):
+            made._body = request._body
+        return made
+
     async def json(self) -> Any:
         """The body's value."""
         if not hasattr(self, "_json"):
@@ -56,19 +65,32 @@ class StrictRequest(Request):
 
 
 class StrictRoute(APIRoute):
-    """A route that takes JSON and nothing else where it takes a body."""
+    """A route that takes JSON and nothing else where it takes a body, and no unknown query parameter."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The usual handler behind the check of the content type."""
+        """The usual handler behind the checks."""
         handler = super().get_route_handler()
         takes_body = self.body_field is not None
+        known = [field.alias for field in self.dependant.query_params]
 
         async def strict(request: Request) -> Response:
+            check_query(request, known)
             if takes_body and request.method in _WITH_BODY:
                 check_content_type(request)
-            return await handler(StrictRequest(request.scope, request.receive))
+            return await handler(StrictRequest.of(request))
 
         return strict
+
+
+def check_query(request: Request, known: Sequence[str]) -> None:
+    """Refuse a parameter nobody reads: a misspelt one would silently do nothing."""
+    if not request.scope["query_string"]:
+        return
+    for name in request.query_params:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known) or 'none'}"
+            raise Problem(422, f"unknown query parameter {name[:40]!r}; {hint}")
 
 
 def check_content_type(request: Request) -> None:

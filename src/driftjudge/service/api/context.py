@@ -115,10 +115,14 @@ async def once(
     """The request's Idempotency-Key, bound to who sent it and to everything it says."""
     if idempotency_key is None:
         return None
-    principal: Principal = request.state.principal
+    return bound(request, request.state.principal, idempotency_key, await request.body())
+
+
+def bound(request: Request, principal: Principal, key: str, body: bytes) -> Idempotency:
+    """A key together with who sent it and everything that was said."""
     said = hashlib.sha256(f"{request.method} {request.scope['path']}\n".encode("utf-8", "replace"))
-    said.update(await request.body())
-    return Idempotency(principal.actor, idempotency_key, said.hexdigest())
+    said.update(body)
+    return Idempotency(principal.actor, key, said.hexdigest())
 
 
 Once = Annotated[Idempotency | None, Depends(once)]
@@ -130,7 +134,8 @@ AfterSeq = Annotated[int, Query(ge=0, le=2**53, description="Go on after this nu
 async def settled(future: Future[T]) -> T:
     """The result of what the writer will do, without holding a thread meanwhile."""
     try:
-        return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(future)), LONGEST_WAIT)
+        async with asyncio.timeout(LONGEST_WAIT):
+            return await asyncio.wrap_future(future)
     except TimeoutError as error:
         raise UnavailableError(
             f"the writer did not answer within {LONGEST_WAIT:.0f} seconds; send the same request again"

@@ -49,6 +49,7 @@ class Gate:
 
     def __init__(self, app: ASGIApp, context: Context) -> None:
         self._app, self._context = app, context
+        self._loopback = context.settings.loopback
         self._running = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -67,7 +68,7 @@ class Gate:
             self._running += 1
             counted = True
             check_path(scope)
-            check_host(headers, scope, self._context.settings.loopback)
+            check_host(headers, scope, self._loopback)
             check_length(headers, self._context.settings.max_body_bytes)
             if is_guarded(scope["path"]):
                 state["principal"] = await identify(self._context, scope, headers)
@@ -166,7 +167,8 @@ def _bounded(receive: Receive, most: int) -> Receive:
         if whole:  # what comes now is only news of a closed connection, for which one may wait for hours
             return await receive()
         try:
-            message = await asyncio.wait_for(receive(), LONGEST_PAUSE)
+            async with asyncio.timeout(LONGEST_PAUSE):
+                message = await receive()
         except TimeoutError as error:
             raise Problem(
                 408,

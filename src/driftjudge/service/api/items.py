@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from driftjudge.service.api.bodies import StrictRoute
-from driftjudge.service.api.context import INGESTS, Ctx, Once, in_thread, reply, settled
+from driftjudge.service.api.context import INGESTS, Context, Ctx, Once, in_thread, reply, settled
 from driftjudge.service.api.monitors import Named
+from driftjudge.service.api.quick import QuickRoute, quickly
 from driftjudge.service.api.translate import item_answer, item_of, recorded_shape, scores_of
-from driftjudge.service.values import AnchorScoreIn, ItemOut, StrongIn
+from driftjudge.service.values import AnchorScoreIn, Idempotency, ItemOut, StrongIn
 from driftjudge.service.wire.items import (
     ItemShape,
     ItemsShape,
@@ -24,7 +24,7 @@ from driftjudge.service.wire.items import (
     WantedShape,
 )
 
-router = APIRouter(prefix="/api/v1/monitors/{name}", tags=["stream"], route_class=StrictRoute, dependencies=[INGESTS])
+router = APIRouter(prefix="/api/v1/monitors/{name}", tags=["stream"], route_class=QuickRoute, dependencies=[INGESTS])
 
 MOST_WANTED = 1_000
 
@@ -36,21 +36,33 @@ def _answer(answer: object, outs: Sequence[ItemOut]) -> Response:
     return Response(json.dumps(answer, separators=(",", ":")), 200, headers, "application/json")
 
 
-@router.post("/items", response_model=ItemShape)
-async def post_item(name: Named, body: NewItem, context: Ctx, idempotency: Once) -> Response:
-    """Take in one item; it is durable when this answers. The same item again gets the same answer."""
+async def take_item(context: Context, name: str, body: NewItem, idempotency: Idempotency | None) -> Response:
+    """One item into the writer's queue; answered when it is durable."""
     item = item_of(body, await context.rubrics(name))
     outs = await settled(context.service.ingest_soon(name, [item], idempotency=idempotency))
     return _answer(item_answer(outs[0]), outs)
 
 
-@router.post("/items/batch", response_model=ItemsShape)
-async def post_items(name: Named, body: NewItems, context: Ctx, idempotency: Once) -> Response:
-    """Take in up to 1,000 items, all or none, in the order given; they are durable when this answers."""
+async def take_items(context: Context, name: str, body: NewItems, idempotency: Idempotency | None) -> Response:
+    """The same for a batch."""
     rubrics = await context.rubrics(name)
     items = [item_of(item, rubrics) for item in body.items]
     outs = await settled(context.service.ingest_soon(name, items, idempotency=idempotency))
     return _answer({"items": [item_answer(out) for out in outs]}, outs)
+
+
+@router.post("/items", response_model=ItemShape)
+@quickly(NewItem, take_item)
+async def post_item(name: Named, body: NewItem, context: Ctx, idempotency: Once) -> Response:
+    """Take in one item; it is durable when this answers. The same item again gets the same answer."""
+    return await take_item(context, name, body, idempotency)
+
+
+@router.post("/items/batch", response_model=ItemsShape)
+@quickly(NewItems, take_items)
+async def post_items(name: Named, body: NewItems, context: Ctx, idempotency: Once) -> Response:
+    """Take in up to 1,000 items, all or none, in the order given; they are durable when this answers."""
+    return await take_items(context, name, body, idempotency)
 
 
 @router.post("/scores", response_model=RecordedShape)

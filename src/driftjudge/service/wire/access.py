@@ -23,7 +23,7 @@ class NewKey(Taken):
     label: Annotated[str, Field(min_length=1, max_length=LONGEST_LABEL, pattern=r"^[ -~]+$")]
     role: RoleName = Field(description="ingest sends, read reads, admin does everything.")
     monitors: Annotated[list[MonitorName], Field(min_length=1, max_length=100)] | None = Field(
-        None, description="The monitors it opens; all where left out."
+        default=None, description="The monitors it opens; all where left out."
     )
 
 
@@ -73,4 +73,4 @@ class AuditPage(Given):
     """Acts, newest first."""
 
     acts: list[AuditShape]
-    next: int | None = Field(None, description="Give it as `before` to go on; absent at the end.")
+    next: int | None = Field(default=None, description="Give it as `before` to go on; absent at the end.")

@@ -74,7 +74,7 @@ def _optional_settings() -> dict[str, Any]:
     hints = get_type_hints(MonitorConfig)
     told = descriptions()
     return {
-        field.name: (_wire_type(hints[field.name]) | None, Field(None, description=told.get(field.name)))
+        field.name: (_wire_type(hints[field.name]) | None, Field(default=None, description=told.get(field.name)))
         for field in fields(MonitorConfig)
         if field.name not in ConfigStem.model_fields
     }

@@ -27,7 +27,8 @@ class NewItem(Taken):
     stratum: Name
     cheap: Scores | None = None
     strong: Scores | None = Field(
-        None, description="The strong judge's scores if you have them anyway; used only where the coin asks for them."
+        default=None,
+        description="The strong judge's scores if you have them anyway; used only where the coin asks for them.",
     )
     texts: Texts | None = None
 
@@ -53,8 +54,10 @@ class ItemShape(Given):
 
     id: str
     number: int = Field(description="Order of acceptance in this monitor, from 1.")
-    position: int | None = Field(None, description="Place in the stream; absent while it waits for the cheap judge.")
-    strong: bool | None = Field(None, description="The strong judge's scores are wanted.")
+    position: int | None = Field(
+        default=None, description="Place in the stream; absent while it waits for the cheap judge."
+    )
+    strong: bool | None = Field(default=None, description="The strong judge's scores are wanted.")
     anchors: list[str] = Field(description="Anchors to be re-scored by the strong judge.")
 
 
@@ -69,7 +72,7 @@ class NewScore(Taken):
 
     id: Id
     scores: Scores
-    fingerprint: Line = Field("", description="Which judge it was.")
+    fingerprint: Line = Field(default="", description="Which judge it was.")
 
 
 class NewScores(Taken):
@@ -83,7 +86,7 @@ class NewScores(Taken):
 class NewRescore(NewScore):
     """The answer of your strong judge on an anchor that was asked for."""
 
-    answer_id: Id | None = Field(None, description="Makes it idempotent: an answer id is taken once.")
+    answer_id: Id | None = Field(default=None, description="Makes it idempotent: an answer id is taken once.")
 
 
 class NewRescores(Taken):

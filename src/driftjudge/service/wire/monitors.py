@@ -26,19 +26,21 @@ class JudgingShape(Taken):
     """Who judges in the background, and how hard they may be driven; all empty where clients send all scores."""
 
     cheap: JudgeSettings | None = None
-    strong: JudgeSettings | None = Field(None, description="Also re-scores the anchors.")
+    strong: JudgeSettings | None = Field(default=None, description="Also re-scores the anchors.")
     rubrics: Annotated[dict[Name, Annotated[str, Field(max_length=4_000, pattern=NO_NUL)]], Field(max_length=200)] = (
         Field(default_factory=dict, description="What each rubric asks, for the prompt.")
     )
     scale: Annotated[list[Annotated[float, Field(ge=-1e6, le=1e6)]], Field(min_length=2, max_length=2)] = Field(
         default=[0.0, 4.0], description="Lowest and highest mark the prompt asks for."
     )
-    concurrency: int = Field(8, ge=1, le=256, description="Calls in flight per judge.")
-    calls_per_second: float | None = Field(None, gt=0.0, le=1e6)
+    concurrency: int = Field(default=8, ge=1, le=256, description="Calls in flight per judge.")
+    calls_per_second: float | None = Field(default=None, gt=0.0, le=1e6)
     daily_dollars: float | None = Field(
-        None, ge=0.0, le=1e9, description="Ceiling per day (UTC); calls wait beyond it."
+        default=None, ge=0.0, le=1e9, description="Ceiling per day (UTC); calls wait beyond it."
     )
-    passes: int = Field(4, ge=1, le=100, description="Baseline passes over the anchors that the service makes itself.")
+    passes: int = Field(
+        default=4, ge=1, le=100, description="Baseline passes over the anchors that the service makes itself."
+    )
 
 
 class SettingsShape(Taken):
@@ -50,10 +52,13 @@ class SettingsShape(Taken):
 
     description: Line = ""
     no_data_after: float | None = Field(
-        3_600.0, gt=0.0, le=1e9, description="Seconds of silence until the condition no_data opens; null: never."
+        default=3_600.0,
+        gt=0.0,
+        le=1e9,
+        description="Seconds of silence until the condition no_data opens; null: never.",
     )
     keep_texts_days: float = Field(
-        30.0, ge=0.0, le=36_500.0, description="Texts are deleted at that age, never evidence."
+        default=30.0, ge=0.0, le=36_500.0, description="Texts are deleted at that age, never evidence."
     )
     judging: JudgingShape = Field(default_factory=lambda: JudgingShape())
 
@@ -88,13 +93,13 @@ class MonitorShape(Given):
     accepted: int = Field(description="Items accepted, judged or not.")
     position: int = Field(description="Items the monitor has observed.")
     verdict: VerdictShape | None = None
-    log_e_system: float | None = Field(None, description="Natural log of the main family's e-value.")
-    log_e_judge: float | None = Field(None, description="Natural log of the anchor family's e-value.")
+    log_e_system: float | None = Field(default=None, description="Natural log of the main family's e-value.")
+    log_e_judge: float | None = Field(default=None, description="Natural log of the anchor family's e-value.")
     conditions: list[str] = Field(description="Open now: judge_unavailable, no_data, budget_exhausted.")
     open_alarms: int
     anchored: bool
     anchors: int
-    frozen: str | None = Field(None, description="Freeze hash of the anchor set, once frozen.")
+    frozen: str | None = Field(default=None, description="Freeze hash of the anchor set, once frozen.")
 
 
 class MonitorDetailShape(MonitorShape):
@@ -113,7 +118,7 @@ class MonitorPage(Given):
     """Monitors in the order of their names."""
 
     monitors: list[MonitorShape]
-    next: str | None = Field(None, description="Give it as `after` to go on; absent at the end.")
+    next: str | None = Field(default=None, description="Give it as `after` to go on; absent at the end.")
 
 
 class AnchorShape(Taken):
@@ -125,7 +130,7 @@ class AnchorShape(Taken):
         list[Annotated[list[Score], Field(min_length=1, max_length=200)] | None],
         Field(max_length=100, description="Time-0 scorings by the strong judge, null where it refused."),
     ] = Field(default_factory=list)
-    texts: Texts | None = Field(None, description="For the configured strong judge.")
+    texts: Texts | None = Field(default=None, description="For the configured strong judge.")
 
 
 class AnchorUpload(Taken):
@@ -145,7 +150,9 @@ class AnchorUpload(Taken):
     )
 
     anchors: Annotated[list[AnchorShape], Field(min_length=2, max_length=MOST_ANCHORS)]
-    resolution: float | None = Field(None, gt=0.0, lt=1.0, description="By how much a score must differ to count.")
+    resolution: float | None = Field(
+        default=None, gt=0.0, lt=1.0, description="By how much a score must differ to count."
+    )
 
 
 class CalibrationItem(Taken):
@@ -154,7 +161,7 @@ class CalibrationItem(Taken):
     id: Id
     stratum: Name
     scores: Annotated[list[Score], Field(min_length=1, max_length=200)] | None = Field(
-        None, description="In rubric order; leave it out for an item the judge refused."
+        default=None, description="In rubric order; leave it out for an item the judge refused."
     )
     texts: Texts | None = None
 
@@ -168,7 +175,8 @@ class CalibrationUpload(Taken):
 
     items: Annotated[list[CalibrationItem], Field(min_length=1, max_length=MOST_CALIBRATION)]
     skip_low_bars: bool = Field(
-        False, description="Leave cells unwatched whose bar leaves no room for a drop, instead of refusing them."
+        default=False,
+        description="Leave cells unwatched whose bar leaves no room for a drop, instead of refusing them.",
     )
 
 

@@ -122,7 +122,7 @@ class CostsShape(Given):
     relative: CostShape | None = None
     dollars_today: float
     dollars_total: float
-    daily_dollars: float | None = Field(None, description="The ceiling.")
+    daily_dollars: float | None = Field(default=None, description="The ceiling.")
     lines: list[SpendingShape]
 
 
@@ -173,7 +173,7 @@ class EventPage(Given):
     """Events in the order of the log."""
 
     events: list[EventShape]
-    next: int | None = Field(None, description="Give it as `after` to go on; absent at the end.")
+    next: int | None = Field(default=None, description="Give it as `after` to go on; absent at the end.")
 
 
 class StoryShape(Given):
@@ -205,7 +205,7 @@ class AlarmPage(Given):
     """Alarms, newest first."""
 
     alarms: list[AlarmShape]
-    next: int | None = Field(None, description="Give it as `before` to go on; absent at the end.")
+    next: int | None = Field(default=None, description="Give it as `before` to go on; absent at the end.")
 
 
 class AnchorLineShape(Given):
@@ -218,7 +218,9 @@ class AnchorLineShape(Given):
     mean: list[float | None] | None = None
     rescores: int
     unscored: int
-    disagreement: float | None = Field(None, description="Largest distance of the latest re-score from the humans.")
+    disagreement: float | None = Field(
+        default=None, description="Largest distance of the latest re-score from the humans."
+    )
     watched: bool
     texts: dict[str, str] | None = None
 
@@ -238,7 +240,9 @@ class AnchorsShape(Given):
 class ChangeShape(Given):
     """A verdict, an alarm or a condition that changed; what the stream sends."""
 
-    id: int | None = Field(None, description="Send it as Last-Event-ID to go on from here; absent for mere progress.")
+    id: int | None = Field(
+        default=None, description="Send it as Last-Event-ID to go on from here; absent for mere progress."
+    )
     monitor: str
     kind: str = Field(examples=["opened", "attributed", "acknowledged", "closed", "condition", "progress"])
     dedup_key: str

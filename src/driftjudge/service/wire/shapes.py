@@ -61,7 +61,7 @@ class FailureShape(Taken):
     failure: Literal["transport", "refusal", "unparsable", "out_of_range"] = Field(
         description="transport: the call failed; the others are the judge's own behaviour."
     )
-    detail: Line = Field("", description="For people; no secrets here.")
+    detail: Line = Field(default="", description="For people; no secrets here.")
 
 
 Scores = Annotated[
@@ -83,8 +83,8 @@ class ProblemShape(Given):
     title: str
     status: int
     detail: str = Field(description="One sentence: what was wrong and what to do.")
-    errors: list[dict[str, str]] | None = Field(None, description="Where a request has several faults.")
-    incident: str | None = Field(None, description="Stands in the service's log too, where the fault is ours.")
+    errors: list[dict[str, str]] | None = Field(default=None, description="Where a request has several faults.")
+    incident: str | None = Field(default=None, description="Stands in the service's log too, where the fault is ours.")
 
 
 @overload

@@ -1,0 +1,1 @@
+"""One module per question; each has `DATASETS`, `run(dataset, options)` and `draw(exhibit)`."""

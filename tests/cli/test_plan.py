@@ -1,0 +1,136 @@
+"""`driftjudge plan`."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tomllib
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from driftjudge.cli.app import app
+from driftjudge.cli.failure import one_sentence
+
+RUN = CliRunner()
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+EASY = ["--drop", "0.4", "--judge-shift", "0.15", "--spend", "0.6", "--age", "300"]
+QUICK = ["--streams", "40", "--detect", "0.6", "--spill", "0.3"]
+
+
+@pytest.fixture(autouse=True)
+def _one_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 1)  # starting processes takes longer than these few streams
+
+
+@pytest.fixture(scope="module")
+def planned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the examples and a plan for them."""
+    folder = tmp_path_factory.mktemp("planned")
+    shutil.copytree(EXAMPLES, folder / "examples")
+    written = ["--write", str(folder / "plan.toml"), "--picture", str(folder / "menu.svg")]
+    table = [str(folder / "examples" / "scores.csv"), "--config", str(folder / "examples" / "replay.toml")]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.cpu_count", lambda: 1)
+        done = RUN.invoke(app, ["plan", *table, *EASY, *QUICK, "--except", "math", *written])
+    assert done.exit_code == 0, done.output
+    (folder / "said.txt").write_text(done.stdout, encoding="utf-8")
+    return folder
+
+
+def test_the_recommendation_its_promises_and_the_menu_are_shown(planned: Path) -> None:
+    said = (planned / "said.txt").read_text(encoding="utf-8")
+    for words in ("PROMISED", "Recommended: budget", "human labels", "of 40 fresh streams", "one $ more", "Step 3"):
+        assert words in said, words
+    assert "Taken for granted" in said
+    assert "passes in the table" in said  # the examples' six passes, not an assumed noise
+    assert "by budget" in (planned / "menu.svg").read_text(encoding="utf-8")
+
+
+def test_replay_reads_the_config_that_plan_wrote(planned: Path) -> None:
+    config = tomllib.loads((planned / "plan.toml").read_text(encoding="utf-8"))
+    table = str(planned / "examples" / "scores.csv")
+    done = RUN.invoke(app, ["replay", table, "--config", str(planned / "plan.toml"), "--json"])
+    assert done.exit_code in (0, 3, 4), done.output
+    result = json.loads(done.stdout)
+    assert result["preset"] == config["monitor"]["preset"]
+    assert result["anchors"] == 200  # the examples' own table of anchors, found from where plan.toml stands
+    # Asking for other settings on the command line changes the outcome, so the file's were in force.
+    every = RUN.invoke(app, ["replay", table, "--config", str(planned / "plan.toml"), "--budget", "1", "--json"])
+    assert json.loads(every.stdout)["strong_calls"] > result["strong_calls"]
+
+
+def test_the_written_monitor_section_is_one_that_a_project_takes_too(planned: Path) -> None:
+    config = tomllib.loads((planned / "plan.toml").read_text(encoding="utf-8"))
+    assert not {"rubrics", "strata"} & config["monitor"].keys()
+    assert {"budget", "anchor_every", "burst", "guard", "preset"} <= config["monitor"].keys()
+    assert config["plan"]["recommended"]["met"] is True
+
+
+def test_a_plan_can_be_made_again_from_the_file_it_wrote(planned: Path) -> None:
+    arguments = [str(planned / "examples" / "scores.csv"), "--config", str(planned / "plan.toml"), "--streams", "40"]
+    done = RUN.invoke(app, ["plan", *arguments, "--json"])
+    assert done.exit_code == 0, done.output
+    again, config = json.loads(done.stdout), tomllib.loads((planned / "plan.toml").read_text(encoding="utf-8"))
+    assert again["recommended"]["budget"] == config["monitor"]["budget"]
+    assert again["recommended"]["anchors"] == config["plan"]["recommended"]["anchors"]
+    assert again["target"]["exempt"] == ["math"]
+
+
+def test_an_unmet_target_is_said_in_the_exit_code_and_one_json_object() -> None:
+    done = RUN.invoke(app, ["plan", "tldr", *EASY, *QUICK, "--drop", "0.06", "--within", "50", "--json"])
+    assert done.exit_code == 1, done.output
+    result = json.loads(done.stdout)
+    assert result["met"] is False
+    assert result["findings"]
+    assert {"recommended", "cost", "promises", "menu", "assumptions", "target"} <= result.keys()
+    low, high = result["menu"]["budget"][0]["low"], result["menu"]["budget"][0]["high"]
+    assert 0.0 <= low <= high <= 1.0
+
+
+def test_a_file_that_plan_did_not_write_is_not_written_over(tmp_path: Path) -> None:
+    mine = tmp_path / "driftjudge.toml"
+    mine.write_text("[rubrics]\n", encoding="utf-8")
+    done = RUN.invoke(app, ["plan", "tldr", *EASY, *QUICK, "--write", str(mine)])
+    assert done.exception is not None
+    assert "exists and was not written by plan" in str(one_sentence(done.exception))  # type: ignore[arg-type]
+    assert mine.read_text(encoding="utf-8") == "[rubrics]\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["imagenet"], "unknown table 'imagenet'; give a file of scores, or a replica: helpsteer2, tldr"),
+        (["tldr", "--spend", "0.1"], "--spend 0.1 and --cheap-price 0.000195 contradict each other"),
+        (["tldr", "--spend", "-1"], "--spend is -1"),
+        (["tldr", "--drop", "0"], "--drop is 0; give a number strictly between 0 and 1"),
+        (["tldr", "--within", "-5"], "--within is -5; give a whole number"),
+        (["tldr", "--strong-price", "0"], "strong_price is 0"),
+        (["tldr", "--human", ""], "anchors are items with human labels"),
+        ([str(EXAMPLES / "scores.csv"), "--scale", "0,4"], "scores has no judge 'human'; name judges among"),
+    ],
+)
+def test_bad_input_is_said_in_one_sentence(arguments: list[str], sentence: str) -> None:
+    done = RUN.invoke(app, ["plan", *arguments])
+    assert isinstance(done.exception, Exception)
+    said = one_sentence(done.exception)
+    assert said is not None
+    assert said.startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("section", "sentence"),
+    [
+        ("drop = 'much'", "--drop is 'much'; give a number"),
+        ("withn = 5", "unknown setting 'withn' in [plan]; did you mean 'within'?"),
+        ("exempt = 3", "exempt is 3; give names"),
+        ("one_rubric = 'yes'", "one_rubric is 'yes'; give true or false"),
+    ],
+)
+def test_a_bad_plan_section_is_said_in_one_sentence(tmp_path: Path, section: str, sentence: str) -> None:
+    config = tmp_path / "plan.toml"
+    config.write_text(f"[plan]\n{section}\n", encoding="utf-8")
+    done = RUN.invoke(app, ["plan", "tldr", "--config", str(config)])
+    assert isinstance(done.exception, Exception)
+    assert str(one_sentence(done.exception)).startswith(sentence)
