@@ -19,6 +19,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -166,22 +167,25 @@ def main(given: list[str]) -> int:
     arguments = parser.parse_args(given)
     logging.disable(logging.WARNING)
     warnings.simplefilter("ignore")
-    found: dict[str, float] = {}
+    found: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as folder, postgres() as database:
 
         def url(kind: str, name: str) -> str:
             return database(name) if kind == "postgres" else f"sqlite:///{folder}/{name}.db"
 
+        def tell(kind: str, what: str, measure: Callable[[], float]) -> None:
+            before = time.process_time()
+            rate = measure()
+            cpu = (time.process_time() - before) / arguments.items * 1_000.0
+            found[f"{what} on {kind}"] = {"items_per_second": rate, "cpu_ms_per_item": cpu}
+            print(f"{kind:9} {what:27} {rate:8.0f} judged items/s {cpu:8.2f} ms of CPU per item", flush=True)
+
         for kind in ("sqlite", "postgres"):
             ours(url(kind, f"warm_{kind}"), 200)
-            found[f"ours/{kind}"] = ours(url(kind, f"ours_{kind}"), arguments.items)
-            print(f"{kind:9} our workers                 {found[f'ours/{kind}']:8.0f} judged items/s", flush=True)
-            for record in (False, True):
+            tell(kind, "our workers", partial(ours, url(kind, f"ours_{kind}"), arguments.items))
+            for record, what in ((False, "dbos, the queue alone"), (True, "dbos, answers recorded too")):
                 store, system = url(kind, f"store_{kind}_{record}"), url(kind, f"dbos_{kind}_{record}")
-                rate = with_dbos(store, arguments.items, record=record, dbos_url=system)
-                found[f"dbos{'+record' if record else ''}/{kind}"] = rate
-                what = "dbos, answers recorded too" if record else "dbos, the queue alone"
-                print(f"{kind:9} {what:27} {rate:8.0f} judged items/s", flush=True)
+                tell(kind, what, partial(with_dbos, store, arguments.items, record=record, dbos_url=system))
     if arguments.json:
         arguments.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     return 0

@@ -112,13 +112,14 @@ class World:
     """Bodies of items, made before they are needed so that making them is not measured."""
 
     def __init__(self, seed: int = 1) -> None:
-        self._rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(seed)
+        self._rows = rng.choice([0.5, 0.75, 1.0], size=(1_009, len(RUBRICS))).tolist()
         self._made = 0
 
     def item(self) -> dict[str, Any]:
         """A new item with both judges' scores."""
         self._made += 1
-        row = self._rng.choice([0.5, 0.75, 1.0], size=len(RUBRICS)).tolist()
+        row = self._rows[self._made % len(self._rows)]
         stratum = STRATA[self._made % len(STRATA)]
         return {"id": f"item-{self._made}", "stratum": stratum, "cheap": row, "strong": row}
 

@@ -67,7 +67,7 @@ def test_a_judge_change_moves_stream_and_anchors_alike(world: World, base: Monit
     assert (shift > -0.25).all()  # sixty anchors: the shift on them scatters around 0.1
 
 
-def test_with_one_rubric_the_others_stay(base: MonitorConfig) -> None:
+def test_with_one_rubric_the_others_stay() -> None:
     world = world_of(load_replica("helpsteer2"), Roles())
     config = MonitorConfig(rubrics=world.rubrics, strata=world.strata)
     case = Case("judge", DESIGN, 1_200, 4_000, -0.1)

@@ -69,14 +69,13 @@ def test_two_processes_count_what_one_counts() -> None:
     world = world_of(load_replica("tldr"), Roles())
     base = MonitorConfig(rubrics=world.rubrics, strata=world.strata)
     cases = [Case("system", DESIGN, 500, 400, -0.4, stratum=0), Case("judge", DESIGN, 500, 400, -0.2)]
-    counts = []
+    counts, told = [], list[tuple[str, int, int]]()
     for workers in (1, 2):
-        told: list[tuple[int, int]] = []
         with Bench(
-            world, base, Assumptions(age=200), workers=workers, on_progress=lambda _, *done: told.append(done)
+            world, base, Assumptions(age=200), workers=workers, on_progress=lambda *what: told.append(what)
         ) as bench:
             found = bench.run(cases, range(12), "counting")
         counts.append([(found[case].caught, found[case].system_at.tolist()) for case in cases])
-        assert told == [(1, 2), (2, 2)]
+    assert told == [("counting", 1, 2), ("counting", 2, 2)] * 2
     assert counts[0] == counts[1]
     assert counts[0][0][0].hits > 0

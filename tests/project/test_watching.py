@@ -153,3 +153,11 @@ def test_a_followed_stream_waits_for_a_judge_that_is_away(
     assert (found.cost.strong_calls, len(waited)) == (8, 2)
     assert len(notes) == 1
     assert "does not answer" in notes[0]
+
+
+def test_an_anchor_that_is_drawn_again_is_asked_about_again(config: ProjectConfig, ruler: Ruler) -> None:
+    """Yesterday's answer says nothing about the judge of today, so re-scores never come from the cache."""
+    ruler.seen.clear()
+    found = watch(config, *(rows(name, 16) for name in "pqrstu"))
+    asked = [line for line in ruler.seen if "say a" in line]
+    assert found.cost.anchor_calls == len(asked) == 24  # of 20 anchors, so some were drawn twice

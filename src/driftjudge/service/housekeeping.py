@@ -63,11 +63,14 @@ class Housekeeping:
         self._thread.join(timeout)
 
     def _work(self) -> None:
+        away = False
         while not self._stop.wait(self._options.tick_seconds):
             try:
                 self.tick()
+                away = False
             except (StoreError, ServiceError) as error:
-                logger.warning("housekeeping is put off: %s", error)
+                logger.log(logging.DEBUG if away else logging.WARNING, "housekeeping is put off: %s", error)
+                away = True
             except Exception:
                 logger.exception("housekeeping failed")
 

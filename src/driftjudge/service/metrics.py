@@ -6,6 +6,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily
@@ -77,6 +78,7 @@ class MonitorCollector(Collector):
         self._service, self._most, self._fresh, self._clock = service, most, fresh_seconds, clock
         self._lock = threading.Lock()
         self._last: tuple[float, list[Metric]] | None = None
+        self._known: dict[str, _Details] = {}
 
     def describe(self) -> Iterable[Metric]:
         """Nothing: what there is to show depends on the monitors."""
@@ -92,21 +94,20 @@ class MonitorCollector(Collector):
     def _families(self) -> Iterator[Metric]:
         families = _Families()
         health = self._service.health()
-        shown = 0
-        after = ""
-        total = 0
+        total, after = 0, ""
+        shown: set[str] = set()
         while page := self._service.monitors(after=after):
-            for info in page:
-                total += 1
-                if shown < self._most:
-                    shown += 1
-                    self._read(info, families)
+            total += len(page)
+            for info in page[: self._most - len(shown)]:
+                shown.add(info.name)
+                self._read(info, families)
             after = page[-1].name
+        self._known = {name: known for name, known in self._known.items() if name in shown}
         yield InfoMetricFamily("driftjudge_build", "The version that runs.", value={"version": __version__})
         yield GaugeMetricFamily("driftjudge_ready", "1 when the service can take items.", value=float(health.ready))
         yield GaugeMetricFamily("driftjudge_monitors", "Monitors, archived ones left out.", value=total)
         hidden = "Monitors beyond the limit that are counted but not shown one by one."
-        yield GaugeMetricFamily("driftjudge_monitors_not_shown", hidden, value=total - shown)
+        yield GaugeMetricFamily("driftjudge_monitors_not_shown", hidden, value=total - len(shown))
         yield GaugeMetricFamily("driftjudge_queued_items", "Items that wait for the writer.", value=health.queued)
         yield GaugeMetricFamily("driftjudge_judge_calls_in_flight", "Judge calls being made.", value=health.in_flight)
         yield CounterMetricFamily("driftjudge_commits", "Transactions committed.", value=health.commits)
@@ -123,13 +124,37 @@ class MonitorCollector(Collector):
             return
         for verdict in VERDICTS:
             families.verdict.add_metric([name, verdict], float(info.verdict.kind == verdict))
-        evidence = self._service.evidence(name)
-        families.add_evidence(name, evidence)
-        families.add_costs(name, evidence, self._service.costs(name, days=31))
-        if info.anchored:
-            report = self._service.anchors_report(name, limit=1)
-            if report.last_scored_at is not None:
-                families.anchors_at.add_metric([name], report.last_scored_at)
+        families.add_glance(info)
+        known = self._details(info)
+        families.add_evidence(name, known.evidence)
+        families.add_costs(name, known.costs)
+        if known.anchors_at is not None:
+            families.anchors_at.add_metric([name], known.anchors_at)
+
+    def _details(self, info: MonitorInfo) -> _Details:
+        """What takes a look into the monitor; an idle one is not woken from the store at every reading."""
+        state = (info.position, info.verdict, info.log_e_system, info.log_e_judge, info.last_item_at)
+        known = self._known.get(info.name)
+        if known is None or known.state != state:
+            report = self._service.anchors_report(info.name, limit=1) if info.anchored else None
+            known = _Details(
+                state,
+                self._service.evidence(info.name),
+                self._service.costs(info.name, days=31),
+                None if report is None else report.last_scored_at,
+            )
+            self._known[info.name] = known
+        return known
+
+
+@dataclass(frozen=True)
+class _Details:
+    """One monitor as it was in a certain state."""
+
+    state: tuple[object, ...]
+    evidence: Evidence
+    costs: Costs
+    anchors_at: float | None
 
 
 class _Notifications(Collector):
@@ -197,6 +222,12 @@ class _Families:
         self.judges = InfoMetricFamily("driftjudge_judge", "Judges that answered of late.", labels=["monitor", "role"])
         self.all: tuple[Metric, ...] = tuple(vars(self).values())
 
+    def add_glance(self, info: MonitorInfo) -> None:
+        """The e-values of both families as a whole."""
+        for process, log_e in (("system", info.log_e_system), ("judge", info.log_e_judge)):
+            if log_e is not None and log_e == log_e:
+                self.log_e.add_metric([info.name, process, "", ""], log_e)
+
     def add_evidence(self, name: str, evidence: Evidence) -> None:
         """E-values, thresholds, gaps and counts."""
         cells = sorted(evidence.cells, key=lambda cell: -cell.log_e if cell.log_e == cell.log_e else math.inf)
@@ -221,9 +252,8 @@ class _Families:
             self.scores.add_metric([name, role], max(0, calls - unscored))
             self.unscored.add_metric([name, role, "any"], unscored)
 
-    def add_costs(self, name: str, evidence: Evidence, costs: Costs) -> None:
+    def add_costs(self, name: str, costs: Costs) -> None:
         """Dollars, and who judged."""
-        del evidence
         spent: dict[str, float] = {}
         latest: dict[str, str] = {}
         for line in costs.lines:

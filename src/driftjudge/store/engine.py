@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,8 @@ from sqlalchemy.engine import URL, make_url
 
 from driftjudge.store.errors import FullError, SchemaError, StoreError, UnavailableError
 from driftjudge.store.migrations import migrate
+
+logger = logging.getLogger(__name__)
 
 BUSY_SECONDS = 10.0
 """How long a writer waits for another before it gives up."""
@@ -131,7 +134,9 @@ def _sentence(error: exc.SQLAlchemyError) -> UnavailableError:
         return UnavailableError(f"the database file cannot be written ({reason}); check its folder and permissions")
     if "locked" in low or isinstance(error, exc.TimeoutError):
         return UnavailableError(f"the database is busy ({reason}); send it again in a moment")
-    return UnavailableError(f"the database does not answer ({reason}); it will be tried again")
+    # The driver's own words name hosts, users and paths: they are for the log of who runs the service.
+    logger.info("the database does not answer: %s", reason)
+    return UnavailableError("the database does not answer; send it again in a moment")
 
 
 def _first_line(error: exc.SQLAlchemyError) -> str:

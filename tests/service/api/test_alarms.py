@@ -92,3 +92,12 @@ def test_calibration_that_cannot_bear_the_bars_is_told_what_is_missing(world: Wo
     items = [{"id": f"c{n}", "stratum": "s", "scores": [0.5]} for n in range(30)]
     problem = world.problem("POST", "/monitors/bot/calibration", {"items": items}, status=422)
     assert "no calibration scores for rubric 'r' in stratum 't'" in problem["detail"]
+
+
+def test_a_calibration_item_the_judge_refused_is_no_score(world: World) -> None:
+    world.call("POST", "/monitors", {"name": "bot", "config": {"rubrics": ["r"], "strata": ["s"]}}, status=201)
+    items: list[dict[str, Any]] = [{"id": f"c{n}", "stratum": "s", "scores": {"r": 0.5}} for n in range(200)]
+    items.append({"id": "refused", "stratum": "s", "scores": {"failure": "refusal"}})
+    world.call("POST", "/monitors/bot/calibration", {"items": items})
+    (cell,) = world.call("GET", "/monitors/bot/evidence")["cells"]
+    assert (cell["calibration_items"], cell["bar"]) == (200, 0.5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
@@ -99,7 +100,8 @@ class Runs:
 
     def delay(self, share: float) -> int | None:
         """Items within which this share of the changes was caught; None where fewer were."""
-        value = int(np.quantile(self.delays, share, method="higher"))
+        needed = max(1, math.ceil(share * len(self.delays) - 1e-9))
+        value = int(np.sort(self.delays)[needed - 1])
         return None if value >= NEVER else value
 
 

@@ -41,7 +41,7 @@ async def acknowledge(
         context.service.acknowledge,
         name,
         note=body.note,
-        calibration=calibration_of(body.items),
+        calibration=calibration_of(body.items, await context.rubrics(name)),
         by=principal.actor,
         idempotency=idempotency,
     )

@@ -63,7 +63,7 @@ async def calibrate(
     info = await in_thread(
         context.service.calibrate,
         name,
-        calibration_of(body.items),
+        calibration_of(body.items, await context.rubrics(name)),
         skip_low_bars=body.skip_low_bars,
         by=principal.actor,
         idempotency=idempotency,
@@ -77,7 +77,7 @@ async def reanchor(name: Named, body: Reanchoring, context: Ctx, principal: Admi
     info = await in_thread(
         context.service.reanchor,
         name,
-        calibration_of(body.items),
+        calibration_of(body.items, await context.rubrics(name)),
         skip_low_bars=body.skip_low_bars,
         by=principal.actor,
         idempotency=idempotency,

@@ -96,10 +96,16 @@ def anchors_of(
     return anchors, passes
 
 
-def calibration_of(shapes: Iterable[monitors.CalibrationItem]) -> list[values.CalibrationIn]:
+def calibration_of(shapes: Iterable[monitors.CalibrationItem], rubrics: Sequence[str]) -> list[values.CalibrationIn]:
     """In-control items."""
     return [
-        values.CalibrationIn(s.id, s.stratum, None if s.scores is None else tuple(s.scores), s.texts) for s in shapes
+        values.CalibrationIn(
+            shape.id,
+            shape.stratum,
+            None if shape.scores is None else scores_of(shape.scores, rubrics, shape.id),
+            shape.texts,
+        )
+        for shape in shapes
     ]
 
 

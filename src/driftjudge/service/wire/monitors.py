@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, JsonValue
 from driftjudge.service.values import MOST_ANCHORS, MOST_CALIBRATION
 from driftjudge.service.wire.config import ConfigShape
 from driftjudge.service.wire.reading import VerdictShape
-from driftjudge.service.wire.shapes import NO_NUL, Given, Id, Line, MonitorName, Name, Score, Taken, Texts
+from driftjudge.service.wire.shapes import NO_NUL, Given, Id, Line, MonitorName, Name, Score, Scores, Taken, Texts
 
 JudgeSettings = Annotated[
     dict[Annotated[str, Field(max_length=64)], JsonValue],
@@ -160,9 +160,7 @@ class CalibrationItem(Taken):
 
     id: Id
     stratum: Name
-    scores: Annotated[list[Score], Field(min_length=1, max_length=200)] | None = Field(
-        default=None, description="In rubric order; leave it out for an item the judge refused."
-    )
+    scores: Scores | None = None
     texts: Texts | None = None
 
 

@@ -16,7 +16,8 @@ from driftjudge.lab.setting import Setting
 from driftjudge.lab.simulate import Outcomes, simulate
 from driftjudge.tables.replicas import REPLICAS
 
-DATASETS = (*REPLICAS, "hanna", "summeval", "llmbar", "topical_chat")
+DATASETS = (*REPLICAS, "hanna", "summeval", "llmbar")
+"""Those with enough items for streams."""
 CONTESTANTS: Mapping[str, dict[str, Any]] = {
     "paper": {"preset": "paper"},
     "robust": {"preset": "robust"},
