@@ -150,7 +150,7 @@ def service(folder: Path) -> Iterator[tuple[int, psutil.Process]]:
             yield int(found[1]), psutil.Process(process.pid)
         finally:
             process.send_signal(signal.SIGKILL)
-            process.wait()
+            process.communicate()
 
 
 def set_up(port: int, names: list[str]) -> None:

@@ -60,9 +60,9 @@ def test_one_command_starts_everything_and_a_signal_ends_it_gracefully(tmp_path:
             client.create_monitor("bot", CONFIG)
             client.calibrate("bot", calibration())
             client.send_many("bot", batch(0, 50))
-        assert httpx2.get(f"{url}/readyz").json()["ready"] is True
+        assert httpx2.get(f"{url}/readyz", timeout=60).json()["ready"] is True
         process.send_signal(signal.SIGTERM)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=120)
         assert process.returncode == 0
     assert "No API key exists" in out
     lines = [json.loads(line) for line in err.splitlines()]
@@ -92,8 +92,8 @@ def test_a_request_that_was_begun_is_answered_before_the_end(tmp_path: Path) -> 
 
         sender = threading.Thread(target=send)
         sender.start()
-        process.communicate(timeout=60)
-        sender.join(timeout=60)
+        process.communicate(timeout=120)
+        sender.join(timeout=120)
         assert refused.is_set()
         assert process.returncode == 0
     with _serving(tmp_path) as (url, _), Client(url) as again:
@@ -106,7 +106,7 @@ def test_with_a_key_in_the_environment_it_listens_to_others_who_bring_it(tmp_pat
     arguments = ("--host", "0.0.0.0", "--config", "driftjudge.toml")
     with _serving(tmp_path, *arguments, DRIFTJUDGE_ADMIN_KEY=key) as (url, process):
         url = url.replace("0.0.0.0", "127.0.0.1")
-        assert httpx2.get(f"{url}/api/v1/me").status_code == 401
+        assert httpx2.get(f"{url}/api/v1/me", timeout=60).status_code == 401
         with Client(url, key) as client:
             assert client.me().actor == "environment"
         headers = {"Authorization": f"Bearer {key}"}
@@ -115,7 +115,7 @@ def test_with_a_key_in_the_environment_it_listens_to_others_who_bring_it(tmp_pat
             next(lines)
             process.send_signal(signal.SIGINT)  # an open stream does not keep it alive
             list(lines)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=120)
     assert process.returncode == 0
     assert key not in out + err
     assert "No API key exists" not in out
@@ -124,7 +124,7 @@ def test_with_a_key_in_the_environment_it_listens_to_others_who_bring_it(tmp_pat
 
 def test_it_does_not_listen_to_others_without_a_key(tmp_path: Path) -> None:
     process = _start(tmp_path, "--host", "0.0.0.0", "--port", "0")
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=120)
     assert process.returncode == 2
     assert err.startswith("driftjudge: nobody listens on 0.0.0.0 without an API key; set DRIFTJUDGE_ADMIN_KEY")
     assert "Traceback" not in err

@@ -147,6 +147,7 @@ def plan(
         roles={"cheap": cheap, "strong": strong, "human": human, "passes": passes},
         replay={"anchors": anchors},
     )
+    _check_outputs(write, picture)
     made = _made(source, settings, seed, streams, quiet=as_json)
     if write is not None:
         from driftjudge.lab.planner.writing import write_plan
@@ -169,6 +170,18 @@ def plan(
             if path is not None:
                 console.print(f"Written: {path}")
     raise typer.Exit(0 if made.met else 1)
+
+
+def _check_outputs(write: Path | None, picture: Path | None) -> None:
+    """Refuse what could not be written before half a minute is spent on it."""
+    if write is not None:
+        from driftjudge.lab.planner.writing import check_free
+
+        check_free(write)
+    if picture is not None:
+        from driftjudge.report.charts import check_picture
+
+        check_picture(picture)
 
 
 def _made(source: str, settings: Settings, seed: int, streams: int, *, quiet: bool) -> Plan:
@@ -217,7 +230,8 @@ def _target(settings: Settings) -> tuple[Target, Assumptions]:
             hint = f"did you mean {near[0]!r}?" if near else f"known settings: {', '.join(kinds)}"
             raise PlanError(f"unknown setting {key!r} in [plan]; {hint}")
     if "exempt" in given:
-        given["exempt"] = names(given["exempt"], "exempt")
+        listed = given["exempt"]
+        given["exempt"] = names(tuple(listed) if isinstance(listed, list) else listed, "exempt")
     wanted = {key: value for key, value in given.items() if kinds[key] is Target}
     assumed = {key: value for key, value in given.items() if kinds[key] is Assumptions}
     return Target(**wanted), Assumptions(**assumed)

@@ -36,6 +36,8 @@ class AnchorRescored:
 
     anchor_id: str
     scores: tuple[float, ...] | Failure
+    draw: int | None = None
+    """Number of the request it answers, where the caller kept it."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,8 @@ def event_to_json(event: Event) -> dict[str, Any]:
     """
     body: dict[str, Any] = {"event": type(event).__name__}
     for name, value in vars(event).items():
+        if name == "draw" and value is None:
+            continue
         if isinstance(value, Failure):
             body[name] = {"failure": value.reason, "detail": value.detail}
         else:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from driftjudge.monitor.acquisition import (
+    BOUNDARY,
     RECENT_BET,
     RECENT_EVIDENCE,
     RULES,
@@ -43,7 +44,7 @@ from driftjudge.stats._jit import kernel
 from driftjudge.stats.betting import WEALTH_CEILING, grow, plug_in_bet, restart_weight
 from driftjudge.stats.errors import SupermartingaleError
 from driftjudge.stats.families import AVERAGE, BONFERRONI, pool
-from driftjudge.stats.onset import onset_growth, onset_step
+from driftjudge.stats.onset import onset_step
 from driftjudge.stats.prediction import (
     highest_observation,
     highest_observation_on_ramp,
@@ -169,6 +170,7 @@ def main_step(
     if follows:
         strata[t, ESCALATED] += max(pi - calm_floor(p.budget, strata, t), 0.0)
     steepest, items = 0.0, strata[0, ITEMS] + 1.0
+    labelled = asked and p.acquisition != BOUNDARY  # that rule picks labels by cheap score, which are no fair sample
     ratio = inverse_probability(asked, pi)
     cash, weight = strata[t, CASH], 1.0
     if betting == RESTART:
@@ -181,7 +183,7 @@ def main_step(
             continue
         y = 1.0 if math.isnan(strong[r]) else strong[r]
         mu = null if math.isnan(cheap[r]) else cheap[r]  # any prediction is valid; m is the neutral one
-        total, d, recent, allowed = 0.0, 0.0, 0.0, 0.0
+        total, d, recent = 0.0, 0.0, 0.0
         for w in range(len(proxies)):
             d = null - observation(proxy(mu, null, proxies[w]), y, ratio)
             # The cap knows pi and the past, never this item's cheap score.
@@ -192,14 +194,14 @@ def main_step(
             else:
                 cap = 0.0  # a bar lowered to the bottom of the scale: nothing lies below, nothing is bet
             recent += cap * d
-            allowed += cap
             if betting == PLUG_IN:
                 total = grow(cells[cell, WEALTH], plug_in_bet(cells[cell, SUM_D], cells[cell, SUM_D2], cap), d)
             else:
                 steepest = min(steepest, cap * d)
                 total += restart_step(cells, cell, GROWN + w * len(fractions), fractions, weight, cap, d)
         cells[cell, WEALTH] = total if betting == PLUG_IN else total / (len(proxies) * len(fractions)) + cash
-        onset_step(cells, cell, ONSET, onset_growth(recent / len(proxies), allowed / len(proxies)), items, d)
+        if labelled and not math.isnan(strong[r]):
+            onset_step(cells, cell, ONSET, items, null - y)
         if follows:
             growth = max(1.0 + RECENT_BET * recent / len(proxies), 0.0)
             cells[cell, RECENT] = min(max(cells[cell, RECENT], 1.0) * growth, WEALTH_CEILING)

@@ -56,6 +56,8 @@ class Ask(NamedTuple):
     """Re-score these anchors with the current strong judge."""
     probability: float
     """pi: the probability with which `strong` came out True."""
+    draws: tuple[int, ...] = ()
+    """Number of the draw behind each of `anchors`; handed back with a re-score it says which request it answers."""
 
 
 class Monitor:
@@ -169,10 +171,13 @@ class Monitor:
                 self._on_system_alarm()
             if self._correction is not None:
                 self._correct(clock.item(ck.POSITION), t, row, False, pi, row)
-        wanted = self._issue_draws(drawn) if len(self._draws) or clock.item(ck.DRAWN) != drawn else ()
+        wanted = self._issue_draws(drawn) if len(self._draws) or clock.item(ck.DRAWN) != drawn else []
         if self._verdict.status == "pending":
             self._refresh()
-        return Ask(outcome == ASKED, wanted, pi)
+        if not wanted:
+            return Ask(outcome == ASKED, (), pi)
+        anchors = tuple([self._anchor_ids[draw.anchor] for draw in wanted])
+        return Ask(outcome == ASKED, anchors, pi, tuple([draw.number for draw in wanted]))
 
     def record_strong(self, item_id: str, scores: Scores) -> None:
         """Take in the strong judge's scores (in rubric order) or its failure for an item that was asked about.
@@ -198,19 +203,24 @@ class Monitor:
         if self._verdict.status == "pending":
             self._refresh()
 
-    def record_anchor(self, anchor_id: str, scores: Scores) -> None:
+    def record_anchor(self, anchor_id: str, scores: Scores, draw: int | None = None) -> None:
         """Take in the current judge's scores or its failure for an anchor that was asked for.
+
+        `draw` is the number of the request that this answers (`Ask.draws`, `pending_draws`). With it, late answers of
+        the judge before a re-anchoring are told from the new one's; without it, as many as were outstanding are taken
+        for the old judge's.
 
         A transport failure carries no evidence: the anchor is asked for again with the next item. A re-score that was
         withdrawn meanwhile (the anchors had already alarmed) is ignored.
         """
         self._check_running()
-        if self._stale[anchor_id] > 0:  # still an answer of the judge before the last re-anchoring
+        anchor = self._anchor_index.get(anchor_id)
+        request = None if anchor is None else self._draws.wanted(anchor, draw)
+        # Still an answer of the judge before the last re-anchoring, by its number or because nobody can tell.
+        if self._stale[anchor_id] > 0 and (draw is None or request is None):
             self._stale[anchor_id] -= 1
             return
-        anchor = self._anchor_index.get(anchor_id)
-        draw = None if anchor is None else self._draws.wanted(anchor)
-        if draw is None:
+        if request is None:
             if anchor_id in self._withdrawn:
                 self._clock[ck.ANCHOR_CALLS] += 1  # paid for all the same
                 return
@@ -218,12 +228,12 @@ class Monitor:
         row = score_row(scores, self.config.rubrics, "re-score of anchor", anchor_id)
         if isinstance(scores, Failure) and scores.reason == "transport":
             self._clock[ck.ANCHOR_UNSCORED] += 1
-            draw.again = True
+            request.again = True
             return
         if row is None:
             row = np.full(len(self.config.rubrics), np.nan)
             self._clock[ck.ANCHOR_UNSCORED] += 1
-        draw.scores, draw.again = row, False
+        request.scores, request.again = row, False
         self._apply_draws()
         if self._verdict.status == "pending":
             self._refresh()
@@ -234,6 +244,11 @@ class Monitor:
         if not len(self._draws):  # asked after every item, and nearly always empty
             return ()
         return tuple([self._anchor_ids[draw.anchor] for draw in self._draws.outstanding()])
+
+    @property
+    def pending_draws(self) -> tuple[tuple[int, str], ...]:
+        """The same with the number of each draw, for callers that hand it back with the re-score."""
+        return tuple([(draw.number, self._anchor_ids[draw.anchor]) for draw in self._draws.outstanding()])
 
     @property
     def pending_items(self) -> tuple[str, ...]:
@@ -344,8 +359,8 @@ class Monitor:
                 return self.observe(item_id, stratum=stratum, cheap=cheap)
             case events.StrongScored(item_id, scores):
                 self.record_strong(item_id, scores)
-            case events.AnchorRescored(anchor_id, scores):
-                self.record_anchor(anchor_id, scores)
+            case events.AnchorRescored(anchor_id, scores, draw):
+                self.record_anchor(anchor_id, scores, draw)
             case events.Acknowledged(calibration):
                 self.acknowledge(calibration)
             case events.Reanchored(anchors, calibration):
@@ -384,11 +399,9 @@ class Monitor:
                 f"the monitor stopped itself: {self._stopped}; restore an earlier snapshot and report this"
             )
 
-    def _issue_draws(self, before: int) -> tuple[str, ...]:
+    def _issue_draws(self, before: int) -> list[Draw]:
         """Turn newly counted draws into anchors to ask for, with those to be asked again first."""
-        wanted = self._draws.ask_again()
-        wanted += self._new_draws(before, told=True)
-        return tuple(self._anchor_ids[draw.anchor] for draw in wanted)
+        return self._draws.ask_again() + self._new_draws(before, told=True)
 
     def _new_draws(self, before: int, *, told: bool) -> list[Draw]:
         issued = []

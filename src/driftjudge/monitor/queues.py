@@ -123,11 +123,14 @@ class DrawLine:
         """Put a draw at the end."""
         self._line.append(draw)
 
-    def wanted(self, anchor: int) -> Draw | None:
-        """The oldest outstanding draw of this anchor; one that is to be asked for again comes last."""
+    def wanted(self, anchor: int, number: int | None = None) -> Draw | None:
+        """The outstanding draw of this anchor and number.
+
+        Without a number, the oldest one; one that is to be asked for again comes last.
+        """
         failed = None
         for draw in self._line:
-            if draw.anchor == anchor and draw.scores is None:
+            if draw.anchor == anchor and draw.scores is None and number in (None, draw.number):
                 if not draw.again:
                     return draw
                 failed = failed or draw

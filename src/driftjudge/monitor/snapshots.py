@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
@@ -32,7 +34,7 @@ CORRECTION_STATE = ("lowered", "measured", "progress")
 def take(monitor: Monitor) -> dict[str, Any]:
     """See `Monitor.snapshot`."""
     anchor = monitor._anchor
-    return {
+    state = {
         "format": FORMAT,
         "config": monitor.config.to_json(),
         "calibration": monitor.calibration.to_json(),
@@ -55,6 +57,13 @@ def take(monitor: Monitor) -> dict[str, Any]:
         "stopped": monitor._stopped,
         "stale": {anchor: count for anchor, count in monitor._stale.items() if count > 0},
     }
+    return {**state, "checksum": checksum(state)}
+
+
+def checksum(state: Mapping[str, Any]) -> str:
+    """Of everything but itself: a snapshot that lost or changed a number on its way is refused."""
+    body = {name: value for name, value in state.items() if name != "checksum"}
+    return hashlib.sha256(json.dumps(body, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def restore(cls: type[Monitor], state: Mapping[str, Any], config: MonitorConfig | None) -> Monitor:
@@ -119,6 +128,8 @@ def _rebuild(cls: type[Monitor], state: Mapping[str, Any], config: MonitorConfig
     monitor._rubrics = tuple((str(r), str(c)) for r, c in state["rubrics"])
     monitor._stopped = str(state["stopped"])
     monitor._stale.update({str(anchor): int(count) for anchor, count in state["stale"].items()})
+    if state.get("checksum", checksum(state)) != checksum(state):
+        raise SnapshotError("the snapshot is damaged: its checksum does not fit; take a new one, or fold the event log")
     monitor._verdict = monitor._read_verdict()
     return monitor
 

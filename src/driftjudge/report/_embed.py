@@ -72,13 +72,19 @@ def chart_html(drawings: Sequence[Drawing]) -> ChartHtml:
 
 def save_picture(chart: altair.LayerChart, path: str | Path) -> Path:
     """Write a chart as .png, .svg or .html, by the ending of `path`; the HTML is live and opens offline."""
-    target = Path(path)
+    target = check_picture(path)
     kind = target.suffix.lower()
-    if kind not in PICTURE_KINDS:
-        raise ReportError(f"cannot draw {target.name!r}: a picture's name ends in {', '.join(PICTURE_KINDS)}")
     if kind == ".html":
         return write(target, _picture_page(chart).encode())
     return write(target, render(chart, kind))
+
+
+def check_picture(path: str | Path) -> Path:
+    """Refuse a name that `save_picture` would refuse: before long work, not after it."""
+    target = Path(path)
+    if target.suffix.lower() not in PICTURE_KINDS:
+        raise ReportError(f"cannot draw {target.name!r}: a picture's name ends in {', '.join(PICTURE_KINDS)}")
+    return target
 
 
 def render(chart: altair.LayerChart, kind: str) -> bytes:

@@ -98,6 +98,11 @@ class Host:
         return self.monitor
 
     @property
+    def unsaved(self) -> int:
+        """Events since the last snapshot."""
+        return self.seq - self.snapshot_seq
+
+    @property
     def anchor_epoch(self) -> int:
         """How often the anchors started anew."""
         return int(self.summary.get("anchor_epoch", 1))

@@ -52,6 +52,7 @@ class Housekeeping:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._work, name="driftjudge-housekeeping", daemon=True)
         self._renewed = self._silence = self._purged = float("-inf")
+        self._awake = False
 
     def start(self) -> None:
         """Begin to work."""
@@ -78,6 +79,8 @@ class Housekeeping:
         """One round."""
         now = self._clock.now()
         self._hub.poll()
+        if not self._awake:
+            self.wake_all()
         if now - self._renewed >= self._options.lease_seconds / 3:
             self.renew()
             self._renewed = now
@@ -117,6 +120,7 @@ class Housekeeping:
                 if (row.summary or {}).get("waits"):
                     self._wake(row.name)
             if not page:
+                self._awake = True
                 return
             after = page[-1].name
 
@@ -142,7 +146,8 @@ class Housekeeping:
                 page = registry.page(tx, after=after, limit=1_000, archived=True)
             for row in page:
                 before = now - from_json(MonitorSettings, row.settings).keep_texts_days * 86_400.0
-                purged = payloads.PURGED_AT_ONCE
+                with self._store.read() as tx:
+                    purged = payloads.PURGED_AT_ONCE if payloads.has_old(tx, row.id, before=before) else 0
                 while purged == payloads.PURGED_AT_ONCE and not self._stop.is_set():
                     with self._store.begin() as tx:
                         purged = payloads.purge(tx, row.id, before=before)

@@ -17,7 +17,7 @@ from prometheus_client.registry import Collector
 from driftjudge import __version__
 from driftjudge.monitor.evidence import Evidence
 from driftjudge.service.runtime import Service
-from driftjudge.service.values import Costs, MonitorInfo
+from driftjudge.service.values import Costs, Judging, MonitorInfo
 
 VERDICTS = ("none", "system", "judge", "unattributed")
 CONDITIONS = ("judge_unavailable", "no_data", "budget_exhausted")
@@ -127,7 +127,7 @@ class MonitorCollector(Collector):
         families.add_glance(info)
         known = self._details(info)
         families.add_evidence(name, known.evidence)
-        families.add_costs(name, known.costs)
+        families.add_costs(name, known.costs, known.models)
         if known.anchors_at is not None:
             families.anchors_at.add_metric([name], known.anchors_at)
 
@@ -142,6 +142,7 @@ class MonitorCollector(Collector):
                 self._service.evidence(info.name),
                 self._service.costs(info.name, days=31),
                 None if report is None else report.last_scored_at,
+                models_of(self._service.monitor(info.name).settings.judging),
             )
             self._known[info.name] = known
         return known
@@ -155,6 +156,17 @@ class _Details:
     evidence: Evidence
     costs: Costs
     anchors_at: float | None
+    models: Mapping[str, str]
+
+
+def models_of(judging: Judging) -> dict[str, str]:
+    """The configured models by role.
+
+    >>> models_of(Judging(strong={"model": "openai:gpt-5"}))
+    {'strong': 'openai:gpt-5'}
+    """
+    judges = {"cheap": judging.cheap, "strong": judging.strong}
+    return {role: str(judge.get("model", ""))[:80] for role, judge in judges.items() if judge is not None}
 
 
 class _Notifications(Collector):
@@ -252,7 +264,7 @@ class _Families:
             self.scores.add_metric([name, role], max(0, calls - unscored))
             self.unscored.add_metric([name, role, "any"], unscored)
 
-    def add_costs(self, name: str, costs: Costs) -> None:
+    def add_costs(self, name: str, costs: Costs, models: Mapping[str, str]) -> None:
         """Dollars, and who judged."""
         spent: dict[str, float] = {}
         latest: dict[str, str] = {}
@@ -265,4 +277,5 @@ class _Families:
             left = 1.0 - costs.dollars_today / costs.daily_dollars
             self.budget.add_metric([name], min(1.0, max(0.0, left)))
         for role, fingerprint in latest.items():
-            self.judges.add_metric([name, role], {"fingerprint": fingerprint[:12]})
+            model = models.get("cheap" if role == "cheap" else "strong", "")
+            self.judges.add_metric([name, role], {"fingerprint": fingerprint[:12], "model": model})

@@ -67,6 +67,8 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+FEW_EVENTS = 200
+"""Events that are quicker read again at the next start than kept as a snapshot at the end."""
 PROGRESS_EVERY = 1.0
 """Seconds between two `progress` changes of a monitor, at least."""
 
@@ -126,7 +128,7 @@ class Service:
         self._workers.close(timeout)
         self.housekeeping.close(timeout)
         if self._writer.close(timeout):
-            self._writer.write_snapshots([host for host in self._hosts.everything() if host.seq > host.snapshot_seq])
+            self._writer.write_snapshots([host for host in self._hosts.everything() if host.unsaved > FEW_EVENTS])
             try:
                 with self.store.begin() as tx:
                     leases.release(tx, self._hosts.tokens)

@@ -220,9 +220,9 @@ class Writer:
 
     def _keep_snapshots(self, batch: Batch) -> None:
         """Snapshots are a cache: one that cannot be written now is written later."""
-        due = [host for host in batch.hosts.values() if host.seq - host.snapshot_seq >= self._options.snapshot_every]
+        due = [host for host in batch.hosts.values() if host.unsaved >= self._options.snapshot_every]
         surplus = self._hosts.surplus()
-        self.write_snapshots([*due, *(host for host in surplus if host.seq - host.snapshot_seq > 100)])
+        self.write_snapshots([*due, *(host for host in surplus if host.unsaved > 100)])
         for host in surplus:
             self._hosts.drop(host.name)
 

@@ -1,10 +1,10 @@
 """When a drop began, and how large it is: weights over every possible start, in constant memory.
 
-The Shiryaev-Roberts recursion sums, over every start n, the wealth of a bet that begins there: M <- (M + 1) g with the
-growth g of this step. Normalised, those terms weigh the starts as a posterior with a flat prior would, if g were a
-likelihood ratio. The ratio of a dropped to a healthy mean turns at the middle between them, below the null, and is steeper
-than a bet may be; g follows it there, which evidence could not. Any quantity that adds up from a start on can be averaged
-over those weights by a recursion of the same kind:
+The Shiryaev-Roberts recursion sums, over every start n, the likelihood ratio of a drop that begins there: M <- (M + 1) g
+with the ratio g of this step. Normalised, those terms weigh the starts as a posterior with a flat prior does. With d = m - y
+the distance of a label below its null, g = exp(s (d - c)): the ratio of two normal laws, which turns at the middle c between
+the healthy and the dropped mean. Any quantity that adds up from a start on can be averaged over those weights by a recursion
+of the same kind:
 
     position of the start          T <- (T + n) g,          T2 <- (T2 + n^2) g
     observations since the start   C <- (C + M + 1) g       (M before this step)
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from driftjudge.stats._jit import inlined_kernel
+from driftjudge.stats._jit import kernel
 
 MASS, WHEN, WHEN2, SINCE, SUM, SUM2 = range(6)
 ONSET_WIDTH = 6
@@ -30,39 +30,30 @@ ONSET_WIDTH = 6
 LARGEST_MASS = 1e100
 """Beyond it everything is scaled down together, which changes no ratio."""
 
-STEEPNESS = 1.5
-"""The slope of g, in caps: of 0.9 and 1.5, the one whose estimates lay nearer to the truth on the replicas."""
+STEEPNESS = 3.0
+"""s: the ratio of a drop of 0.25 to the usual variance of scores, 0.08."""
 MIDDLE = 0.05
-"""How far below the null g turns: the middle between healthy and dropped for a drop of thrice the usual slack."""
-LEAST_GROWTH = 0.1
-"""One observation rules no start out."""
+"""c: the middle between healthy and dropped for a drop of 0.2, seen from a null 0.05 below the bar."""
 
-SPREADS = 2.0
-"""Half an interval, in posterior deviations or standard errors."""
+START_SPREADS = 2.5
+"""Half the interval of the start, in posterior deviations."""
+SIZE_SPREADS = 3.0
+"""Half the interval of the size, in standard errors: a start taken too early makes a drop look smaller than it is."""
 CLAIMED = 0.9
 """Share of alarms at which an interval holds the truth, as measured for drops of 0.15 and more below the bar."""
 
 
-@inlined_kernel
-def onset_growth(step: float, cap: float) -> float:
-    """g for a step cap * d.
-
-    >>> round(onset_growth(0.5, 1.0), 3), onset_growth(-2.0, 1.0)
-    (1.675, 0.1)
-    """
-    return max(1.0 + STEEPNESS * (step - MIDDLE * cap), LEAST_GROWTH)
-
-
-@inlined_kernel
-def onset_step(rows: NDArray[np.float64], row: int, first: int, growth: float, n: float, d: float) -> None:
-    """Take in one observation d, the n-th of the stream, at which a bet grew by `growth`.
+@kernel
+def onset_step(rows: NDArray[np.float64], row: int, first: int, n: float, d: float) -> None:
+    """Take in the distance d of a label below its null, at the n-th item of the stream.
 
     >>> state = np.zeros((1, ONSET_WIDTH))
-    >>> for n in range(1, 101): onset_step(state, 0, 0, 1.5 if n > 60 else 0.5, float(n), 0.2)
+    >>> for n in range(1, 101): onset_step(state, 0, 0, float(n), 0.25 if n > 60 else -0.1)
     >>> found = onset_of(state[0])
-    >>> bool(58 < found.start < 63)
-    True
+    >>> bool(58 < found.start < 63), round(found.size, 2)
+    (True, 0.25)
     """
+    growth = math.exp(STEEPNESS * (d - MIDDLE))
     grown = rows[row, first + MASS] + 1.0
     rows[row, first + SINCE] = (rows[row, first + SINCE] + grown) * growth
     rows[row, first + SUM] = (rows[row, first + SUM] + grown * d) * growth
@@ -95,9 +86,9 @@ def onset_of(state: NDArray[np.float64]) -> Onset | None:
     if not mass > 0.0:
         return None
     start = float(state[WHEN]) / mass
-    spread = SPREADS * math.sqrt(max(float(state[WHEN2]) / mass - start * start, 0.0))
+    spread = START_SPREADS * math.sqrt(max(float(state[WHEN2]) / mass - start * start, 0.0))
     count = max(float(state[SINCE]) / mass, 1.0)
     size = float(state[SUM]) / mass / count
     variance = max(float(state[SUM2]) / mass / count - size * size, 0.0)
-    error = SPREADS * math.sqrt(variance / count)
+    error = SIZE_SPREADS * math.sqrt(variance / count)
     return Onset(start, start - spread, start + spread, size, size - error, size + error)

@@ -86,13 +86,24 @@ def _parsed(url: str | Path) -> URL:
 
 def _engine(url: URL) -> Engine:
     if url.get_backend_name() == "sqlite":
-        engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False}, pool_timeout=30)
+        engine = create_engine(
+            url,
+            connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
+            pool_timeout=30,
+            pool_size=10,
+            max_overflow=40,
+        )
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
     try:
         return create_engine(
-            url, pool_pre_ping=True, pool_timeout=30, connect_args={"connect_timeout": CONNECT_SECONDS}
+            url,
+            pool_pre_ping=True,
+            pool_timeout=30,
+            pool_size=10,
+            max_overflow=40,
+            connect_args={"connect_timeout": CONNECT_SECONDS},
         )
     except ModuleNotFoundError as error:
         raise SchemaError("Postgres needs psycopg; install driftjudge[postgres]") from error

@@ -71,6 +71,12 @@ def drop(tx: Connection, monitor_id: int, role: str) -> None:
     tx.execute(delete(payloads).where(payloads.c.monitor_id == monitor_id, payloads.c.role == role))
 
 
+def has_old(tx: Connection, monitor_id: int, *, before: float) -> bool:
+    """Whether there is anything to purge."""
+    old = (payloads.c.monitor_id == monitor_id) & (payloads.c.role == "item") & (payloads.c.needed == 0)
+    return tx.execute(select(payloads.c.subject).where(old, payloads.c.at < before).limit(1)).first() is not None
+
+
 def purge(tx: Connection, monitor_id: int, *, before: float) -> int:
     """Delete texts of judged stream items accepted before then, a bounded number; returns how many."""
     old = (payloads.c.monitor_id == monitor_id) & (payloads.c.role == "item") & (payloads.c.needed == 0)

@@ -128,8 +128,8 @@ class _Search:
             wider += any(promise.about == "spill" for promise in broken)
             budgets, rates = dearer
         findings += [
-            f"Not promised: {promise.text()}, where {promise.wanted:g} was wanted. The menu's streams were kinder than "
-            f"fresh ones, and nothing surer was found for --spend {target.spend:g}."
+            f"Not promised: {promise.text()}, where {promise.wanted:g} was wanted; nothing surer was found for "
+            f"--spend {target.spend:g}."
             for promise in broken
         ]
         return self._told(design, budgets[0], promises, findings, main, anchors, guards)
@@ -175,7 +175,7 @@ class _Search:
         """
         fitting = self._fitting(anchors, budget)
         enough = sorted((o for o in fitting if o.worst.rate >= self.enough), key=self._dollars)
-        return enough or sorted(fitting or [anchors[-1]], key=lambda o: (-o.worst.rate, self._dollars(o)))[:1]
+        return enough or sorted(fitting or [anchors[-1]], key=lambda o: (-o.worst.rate, o.every, -o.passes))[:1]
 
     def _fitting(self, anchors: Sequence[AnchorOption], budget: MainOption) -> list[AnchorOption]:
         left = self.target.spend - self.cheap - budget.sampled

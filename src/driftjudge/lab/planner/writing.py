@@ -19,14 +19,21 @@ _ALWAYS = ("preset", "alpha_system", "alpha_judge", "acquisition", "slack", "che
 
 def write_plan(plan: Plan, path: Path, sections: Mapping[str, Mapping[str, Any]], command: str) -> Path:
     """Write the config; `sections` are the settings the plan was made with (columns, roles, replay, monitor)."""
-    if path.exists() and not path.read_text(encoding="utf-8", errors="replace").startswith(HEAD):
-        raise PlanError(f"{path} exists and was not written by plan; name another file and copy its [monitor] section")
+    check_free(path)
     try:
         path.write_text(plan_toml(plan, sections, command), encoding="utf-8")
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise PlanError(f"cannot write {path} ({reason}); choose a file in a folder you can write to") from error
     return path
+
+
+def check_free(path: Path) -> None:
+    """Refuse to write over a file that somebody else wrote, a project's settings for example."""
+    if path.exists() and not path.read_text(encoding="utf-8", errors="replace").startswith(HEAD):
+        raise PlanError(f"{path} exists and was not written by plan; name another file and copy its [monitor] section")
+    if not path.parent.is_dir():
+        raise PlanError(f"cannot write {path}: there is no folder {path.parent}; make it first")
 
 
 def plan_toml(plan: Plan, sections: Mapping[str, Mapping[str, Any]], command: str) -> str:

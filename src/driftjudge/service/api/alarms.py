@@ -9,8 +9,9 @@ from starlette.responses import Response
 
 from driftjudge.service.api.bodies import StrictRoute
 from driftjudge.service.api.context import READS, Administers, Ctx, Limit, Once, in_thread, reply
+from driftjudge.service.api.given import alarm_shape
 from driftjudge.service.api.monitors import Named
-from driftjudge.service.api.translate import alarm_shape, calibration_of
+from driftjudge.service.api.taken import calibration_of
 from driftjudge.service.wire.monitors import Acknowledgement, Closing
 from driftjudge.service.wire.reading import AlarmPage, AlarmShape
 

@@ -9,8 +9,9 @@ from starlette.responses import Response
 
 from driftjudge.service.api.bodies import StrictRoute
 from driftjudge.service.api.context import READS, Administers, Ctx, Limit, Once, in_thread, reply
+from driftjudge.service.api.given import anchors_shape, monitor_shape
 from driftjudge.service.api.monitors import Named
-from driftjudge.service.api.translate import anchors_of, anchors_shape, calibration_of, monitor_shape
+from driftjudge.service.api.taken import anchors_of, calibration_of
 from driftjudge.service.wire.monitors import AnchorUpload, CalibrationUpload, MonitorShape, Reanchoring
 from driftjudge.service.wire.reading import AnchorsShape
 

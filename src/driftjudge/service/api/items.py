@@ -9,9 +9,10 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from driftjudge.service.api.context import INGESTS, Context, Ctx, Once, in_thread, reply, settled
+from driftjudge.service.api.given import item_answer, recorded_shape
 from driftjudge.service.api.monitors import Named
 from driftjudge.service.api.quick import QuickRoute, quickly
-from driftjudge.service.api.translate import item_answer, item_of, recorded_shape, scores_of
+from driftjudge.service.api.taken import item_of, scores_of
 from driftjudge.service.values import AnchorScoreIn, Idempotency, ItemOut, StrongIn
 from driftjudge.service.wire.items import (
     ItemShape,

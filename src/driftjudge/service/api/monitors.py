@@ -13,7 +13,8 @@ from starlette.responses import Response
 from driftjudge.service.access import ForbiddenError, Principal
 from driftjudge.service.api.bodies import StrictRoute
 from driftjudge.service.api.context import READS, Administers, Asks, Ctx, Limit, Once, in_thread, reply
-from driftjudge.service.api.translate import config_of, detail_shape, monitor_shape, settings_of
+from driftjudge.service.api.given import detail_shape, monitor_shape
+from driftjudge.service.api.taken import config_of, settings_of
 from driftjudge.service.errors import BadRequestError, UnknownMonitorError
 from driftjudge.service.runtime import Service
 from driftjudge.service.values import LONGEST_NAME, MonitorInfo

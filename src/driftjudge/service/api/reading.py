@@ -9,8 +9,7 @@ from starlette.responses import Response
 
 from driftjudge.service.api.bodies import StrictRoute
 from driftjudge.service.api.context import READS, AfterSeq, Ctx, Limit, in_thread, reply
-from driftjudge.service.api.monitors import Named
-from driftjudge.service.api.translate import (
+from driftjudge.service.api.given import (
     condition_shape,
     costs_shape,
     event_shape,
@@ -18,6 +17,7 @@ from driftjudge.service.api.translate import (
     trace_shape,
     verdict_shape,
 )
+from driftjudge.service.api.monitors import Named
 from driftjudge.service.wire.reading import (
     ConditionList,
     CostsShape,

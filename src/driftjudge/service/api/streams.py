@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable
 
 from starlette.concurrency import run_in_threadpool
 
-from driftjudge.service.api.translate import change_shape
+from driftjudge.service.api.given import change_shape
 from driftjudge.service.errors import BackPressureError, ClosedError
 from driftjudge.service.runtime import Service
 from driftjudge.service.values import Change
