@@ -223,7 +223,7 @@ def restored(monitor: Monitor) -> Monitor:
 
 def without_ids(snapshot: dict[str, Any]) -> dict[str, Any]:
     """A block names no items and asks for nothing in advance: ids remembered are left out of a comparison with it."""
-    return {name: value for name, value in snapshot.items() if name not in ("seen_ids", "withdrawn")}
+    return {name: value for name, value in snapshot.items() if name not in ("seen_ids", "withdrawn", "checksum")}
 
 
 @contextmanager

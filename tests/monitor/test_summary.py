@@ -174,7 +174,7 @@ def test_a_judge_that_moved_is_named_with_its_direction_and_the_size_of_its_shif
 
 
 def test_a_shift_is_measured_from_the_alarm_on() -> None:
-    monitor = make_monitor(anchor_every=1)
+    monitor = make_monitor(anchor_every=1, measure=0)
     at = raise_judge_alarm(monitor)
     assert [(s.since, s.rescores) for s in monitor.evidence().shifts] == [(at, 0), (at, 0)]
     assert all((s.low, s.high) == (-1.0, 1.0) and math.isnan(s.shift) for s in monitor.evidence().shifts)

@@ -99,7 +99,7 @@ def drifting(config: MonitorConfig) -> Case:
 
 def state(monitor: Monitor) -> dict[str, Any]:
     """All of a snapshot but the ids, which whole blocks do not carry."""
-    return {name: value for name, value in monitor.snapshot().items() if name not in ("seen_ids", "withdrawn")}
+    return {name: value for name, value in monitor.snapshot().items() if name not in ("seen_ids", "withdrawn", "checksum")}
 
 
 def bits(monitor: Monitor) -> str:

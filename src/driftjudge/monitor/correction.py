@@ -48,8 +48,9 @@ LOWEST_NULL = 0.01
 NO_USUAL = 0.5
 """Stands in for the usual score of an anchor that the judge usually refuses; it cancels."""
 
-COUNT, READ, ALARM_AT, STARTED = range(4)
-"""Progress: re-scores kept; how many the bounds in force have seen; position of the alarm; whether any bar is tested."""
+COUNT, READ, ALARM_AT, STARTED, SETTLED = range(5)
+"""Progress: re-scores kept; how many the bounds in force have seen; position of the alarm; whether any bar is tested; and
+whether it is settled which anchors speak for which stratum."""
 
 
 class Correction(NamedTuple):
@@ -81,7 +82,8 @@ def new_correction(
 ) -> tuple[Correction, MainProcess]:
     """Nothing measured yet, and the corrected main family at wealth 1.
 
-    `local`: the judge moved in some strata only, so that every stratum is corrected by its own anchors.
+    `local`: the judge moved in some strata only, so that every stratum is corrected by its own anchors. That is settled
+    when the re-scores asked for at the alarm are in; as they also bound the shift, both ways to correct share alpha.
     """
     rubrics, kept = len(config.rubrics), len(baseline.kept)
     anchor_group = np.zeros(kept, dtype=np.int64)
@@ -93,7 +95,8 @@ def new_correction(
     groups = int(anchor_group.max()) + 1
     nulls = np.where((stratum_group < 0)[:, None], np.nan, calibration.nulls)
     test = config.shift_share > 0.0 and not np.isnan(nulls).all()
-    delta = config.alpha_system * config.shift_share / (2 * rubrics * groups) if test else 0.5
+    ways = 2 if baseline.local else 1
+    delta = config.alpha_system * config.shift_share / (2 * ways * rubrics * groups) if test else 0.5
     key: Hashable = ("before", config.rubrics, config.screen, config.baseline_share, delta, tuple(anchor_group.tolist()))
     if key not in anchors.baselines:
         anchors.baselines[key] = _before(config, anchors, baseline, anchor_group, groups, delta)
@@ -108,7 +111,7 @@ def new_correction(
         nulls=nulls.ravel(),
         lowered=np.full((groups, rubrics), -1.0),
         measured=np.zeros((MOST_MEASURED, 1 + rubrics)),
-        progress=np.zeros(4),
+        progress=np.zeros(5),
     )
     # An e-detector's promise is about alarms; what is said about the system afterwards is an ordinary test.
     plain = replace(config, run_length=None)
@@ -167,7 +170,7 @@ def correct_item(
 ) -> bool:
     """Take in an item observed after the alarm; True when it shows that the system dropped as well."""
     progress = c.progress
-    if not c.test or progress[ALARM_AT] > 0.0 or c.stratum_group[t] < 0:
+    if not c.test or progress[SETTLED] == 0.0 or progress[ALARM_AT] > 0.0 or c.stratum_group[t] < 0:
         return False
     # Bounds are renewed when there is a sixteenth more to go by: a rule that looks at counts only.
     if progress[COUNT] >= FEWEST_MEASURED and 16.0 * progress[COUNT] >= 17.0 * progress[READ]:

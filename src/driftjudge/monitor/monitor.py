@@ -22,7 +22,15 @@ from driftjudge.monitor.baseline import Baseline, baseline_of
 from driftjudge.monitor.block import Block, run_block
 from driftjudge.monitor.calibration import Calibration
 from driftjudge.monitor.config import MonitorConfig
-from driftjudge.monitor.correction import ALARM_AT, Correction, correct_item, new_correction, take_measure
+from driftjudge.monitor.correction import (
+    ALARM_AT,
+    COUNT,
+    SETTLED,
+    Correction,
+    correct_item,
+    new_correction,
+    take_measure,
+)
 from driftjudge.monitor.errors import (
     BufferFullError,
     DuplicateError,
@@ -117,15 +125,38 @@ class Monitor:
         """From the judge alarm on: measure the judge anew, and test the system against bars lowered by its shift."""
         assert self.anchors is not None
         assert self.baseline is not None
-        local = bool(self._moved_strata)
         self._correction, self._corrected = new_correction(
-            self.config, self.calibration, self.anchors, self.baseline, local=local
+            self.config, self.calibration, self.anchors, self.baseline, local=self._local
         )
         self._dropped_too = ()
+
+    def _settle_correction(self) -> None:
+        """Once the re-scores asked for at the alarm are in: did the judge move everywhere, or in some strata only?"""
+        correction = self._correction
+        if correction is None or correction.progress[SETTLED] or correction.progress[COUNT] != self._measure:
+            return
+        assert self._anchor is not None
+        assert self.baseline is not None
+        self._moved_strata = moved_strata(self._anchor, self.config, self.baseline, apart=True)
+        if self._moved_strata and not self._local:
+            self._local = True
+            self._restart_correction()
+        self._correction.progress[SETTLED] = 1.0  # type: ignore[union-attr]
+        self._refresh()
+
+    def _restart_correction(self) -> None:
+        """Start the test anew; what was measured stays true."""
+        before = self._correction
+        self._install_correction()
+        assert before is not None
+        assert self._correction is not None
+        self._correction.measured[...] = before.measured
+        self._correction.progress[[COUNT, SETTLED]] = before.progress[[COUNT, SETTLED]]
 
     def _drop_correction(self) -> None:
         self._correction: Correction | None = None
         self._corrected: MainProcess | None = None
+        self._local = False
         self._dropped_too = ()
 
     # The loop: observe, record.
@@ -322,10 +353,8 @@ class Monitor:
         check_fit(self.config, bars, self.anchors)
         self._install_main(bars)
         self._withdraw_items()
-        if self._correction is not None:  # what was measured stays true; the test starts anew against the new bars
-            measured, known = self._correction.measured, self._correction.progress[:1]
-            self._install_correction()
-            self._correction.measured[...], self._correction.progress[:1] = measured, known
+        if self._correction is not None:
+            self._restart_correction()
         self._clock[[ck.SYSTEM_AT, ck.GUARD_DRAW, ck.MISSED]] = 0
         # A judge alarm that came after the guard stays on the books: it belongs to the anchors, which go on.
         self._new_epoch("acknowledged", "the system verdict was acknowledged; the main family starts anew")
@@ -449,6 +478,7 @@ class Monitor:
                 self._on_judge_alarm()
             elif self._correction is not None:
                 self._compute(take_measure, self._correction, draw.anchor, draw.scores)
+                self._settle_correction()
 
     def _withdraw_items(self) -> None:
         """Items in line belong to the epoch that ends: their labels may come, and carry no evidence."""
@@ -472,8 +502,10 @@ class Monitor:
         self._rubrics = moved_rubrics(self._anchor, self.config)
         assert self.baseline is not None
         self._moved_strata = moved_strata(self._anchor, self.config, self.baseline)
+        self._local = bool(self._moved_strata)
         self._anchor.shifts[:] = 0.0  # from here on the interval measures the judge that raised the alarm
         self._install_correction()
+        self._settle_correction()
         at = int(self._clock[ck.JUDGE_AT])
         self._tell("judge_alarm", f"the anchor family's evidence reached {self.config.judge_threshold:.1f}", at)
         self._refresh()

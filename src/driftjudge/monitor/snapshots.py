@@ -146,6 +146,7 @@ def _pack_correction(monitor: Monitor) -> dict[str, Any] | None:
     if correction is None or corrected is None:
         return None
     packed = {name: pack(getattr(correction, name)) for name in CORRECTION_STATE}
+    packed["local"] = monitor._local
     packed["measured"] = pack(correction.measured[: int(correction.progress[COUNT])])
     return {**packed, **{name: pack(getattr(corrected, name)) for name in MAIN_STATE}}
 
@@ -155,6 +156,7 @@ def _restore_correction(monitor: Monitor, packed: Mapping[str, Any] | None) -> N
         return
     if monitor._anchor is None:
         raise SnapshotError("the snapshot is damaged: it measures a judge that it has no anchors for")
+    monitor._local = bool(packed["local"])
     monitor._install_correction()
     correction, corrected = monitor._correction, monitor._corrected
     assert correction is not None

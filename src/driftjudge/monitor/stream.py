@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from driftjudge.monitor import clock as ck
 from driftjudge.monitor.anchor_process import AnchorProcess, anchor_step
 from driftjudge.monitor.clock import note_anchor, note_main
-from driftjudge.monitor.correction import Correction, correct_item, take_measure
+from driftjudge.monitor.correction import COUNT, Correction, correct_item, take_measure
 from driftjudge.monitor.main_process import MainProcess, main_probability, main_step
 from driftjudge.stats._jit import kernel
 
@@ -78,9 +78,13 @@ def run_measures(
     draw_coins: NDArray[np.float64],
     repeat_coins: NDArray[np.float64],
     first_draw: int,
+    until: int = -1,
 ) -> None:
-    """Apply the draws that are open after a judge alarm; `answers` are those of the version in force, repeat by repeat."""
-    while clock[ck.CLOSED] < clock[ck.DRAWN]:
+    """Apply the draws that are open after a judge alarm, or until so many were measured.
+
+    `answers` are those of the version in force, repeat by repeat.
+    """
+    while clock[ck.CLOSED] < clock[ck.DRAWN] and correction.progress[COUNT] != until:
         draw = clock[ck.CLOSED] - first_draw
         anchor = int(draw_coins[draw] * answers.shape[1])
         scores = answers[int(repeat_coins[draw] * answers.shape[0]), anchor]

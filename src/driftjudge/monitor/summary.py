@@ -43,6 +43,10 @@ MOST_DROPS = 20
 """Named cells for which an alarm keeps since when and by how much."""
 
 
+FEWEST_LOOKS = 8
+"""Re-scores of a stratum without a sign of change after which it counts as calm."""
+
+
 def log_evalue(evalue: float) -> float:
     """Natural log that shows an e-value of 0 as a very small one instead of minus infinity.
 
@@ -91,11 +95,20 @@ def moved_rubrics(anchor: AnchorProcess, config: MonitorConfig) -> tuple[tuple[s
     return tuple(found.items()) or ((ANY_RUBRIC, "different"),)
 
 
-def moved_strata(anchor: AnchorProcess, config: MonitorConfig, baseline: Baseline) -> tuple[str, ...]:
-    """Strata whose own anchors show that the judge moved there, by closed testing over all anchors and every stratum."""
+def moved_strata(
+    anchor: AnchorProcess, config: MonitorConfig, baseline: Baseline, *, apart: bool = False
+) -> tuple[str, ...]:
+    """Strata whose own anchors show that the judge moved there, by closed testing over all anchors and every stratum.
+
+    With `apart`, only where another stratum has been looked at and shows no sign of it.
+    """
     if not baseline.local:
         return ()
-    named = _named(*_group_evalues(anchor))
+    evalues, *rest = _group_evalues(anchor)
+    named = _named(evalues, *rest)
+    calm = ~named[1:] & (evalues[1:] < 1.0) & (anchor.progress[1:, SEEN] >= FEWEST_LOOKS)
+    if apart and not calm.any():
+        return ()
     return tuple(config.strata[t] for t, shown in zip(baseline.local, named[1:], strict=True) if shown)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from driftjudge.service.access import Access
 from driftjudge.service.api.app import create_app
 from driftjudge.service.errors import ServiceError
+from driftjudge.service.options import ServiceOptions
 from driftjudge.service.serving import GracefulServer, address_of, check_reachable, listen, started, uvicorn_config
 from driftjudge.service.settings import ServiceSettings
 from driftjudge.store import open_store
@@ -23,7 +24,14 @@ class Background:
     It answers like `driftjudge serve` and leaves signals and logs alone.
     """
 
-    def __init__(self, store: str, *, environment_key: str | None = None, **settings: Any) -> None:
+    def __init__(
+        self,
+        store: str,
+        *,
+        environment_key: str | None = None,
+        options: ServiceOptions | None = None,
+        **settings: Any,
+    ) -> None:
         """`settings`: those of `ServiceSettings`; the port is any free one unless it is given."""
         self.settings = ServiceSettings(**{"port": 0, "store": store, **settings})
         with ExitStack() as stack:
@@ -34,7 +42,7 @@ class Background:
             listener = listen(self.settings)
             stack.callback(listener.close)
             self.url = address_of(self.settings.host, listener)
-            self.service = stack.enter_context(started(opened, self.url))
+            self.service = stack.enter_context(started(opened, self.url, options))
             self.app = create_app(self.service, self.settings, self.access)
             ready = threading.Event()
             config = uvicorn_config(self.app, self.settings)

@@ -10,6 +10,7 @@ import threading
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -74,9 +75,9 @@ def serve(
 
 
 @contextmanager
-def started(store: Store, url: str) -> Iterator[Service]:
+def started(store: Store, url: str, options: ServiceOptions | None = None) -> Iterator[Service]:
     """A running service that is closed in any case: requests finished, snapshots written, leases released."""
-    service = Service(store, options=ServiceOptions(address=url))
+    service = Service(store, options=replace(options or ServiceOptions(), address=url))
     service.start()
     try:
         yield service

@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from driftjudge.service.api import gate
 from tests.service.api.world import World, checked_problem, running
 
 JSON = {"Content-Type": "application/json"}
@@ -77,6 +78,16 @@ def test_a_body_that_announces_nothing_is_cut_off_at_the_limit(small: World) -> 
 
     response = small.http.post(ITEMS, content=endless(), headers=JSON)
     assert "larger than 1000 bytes; send smaller batches" in checked_problem(response, 413)["detail"]
+
+
+def test_a_body_that_never_ends_gives_its_place_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate, "LONGEST_PAUSE", 0.05)
+    with running(tmp_path) as world:
+        port = int(world.url.rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+            head = f"POST {ITEMS} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+            connection.sendall(head.encode() + b"Content-Length: 9\r\n\r\n{")
+            assert connection.recv(4_096).startswith(b"HTTP/1.1 408 ")
 
 
 def test_what_fits_under_the_limit_is_read(small: World) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.service.api.world import World, batch, draft, watching
+from driftjudge.service.options import ServiceOptions
+from tests.service.api.world import World, batch, checked_problem, draft, running, watching
 
 ITEM = {"id": "i1", "stratum": "coding", "cheap": [0.75, 0.5]}
 
@@ -183,3 +185,21 @@ def test_many_senders_at_once_lose_nothing_and_repeat_nothing(world: World) -> N
     with ThreadPoolExecutor(16) as pool:
         places = list(pool.map(send, range(200)))
     assert sorted(places) == list(range(1, 201))
+
+
+def test_more_than_the_writer_can_queue_is_sent_away_for_a_while(tmp_path: Path) -> None:
+    with running(tmp_path, options=ServiceOptions(max_queued=50)) as world:
+        watching(world)
+        response = world.http.post("/api/v1/monitors/bot/items/batch", json={"items": batch(0, 100)})
+        checked_problem(response, 429)
+        assert int(response.headers["retry-after"]) >= 1
+        assert world.call("GET", "/monitors/bot")["accepted"] == 0
+        world.call("POST", "/monitors/bot/items/batch", {"items": batch(0, 40)})
+
+
+def test_a_service_that_is_closing_takes_nothing_and_says_so(world: World) -> None:
+    watching(world)
+    world.service.close()
+    response = world.http.post("/api/v1/monitors/bot/items", json=ITEM)
+    checked_problem(response, 503)
+    assert int(response.headers["retry-after"]) >= 1

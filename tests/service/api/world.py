@@ -59,10 +59,10 @@ def checked_problem(response: httpx2.Response, status: int) -> dict[str, Any]:
 
 
 @contextmanager
-def running(folder: Path, *, environment_key: str | None = None, **settings: Any) -> Iterator[World]:
+def running(folder: Path, **settings: Any) -> Iterator[World]:
     """A world on a free port of this machine."""
     with (
-        Background(str(folder / "service.db"), environment_key=environment_key, **settings) as made,
+        Background(str(folder / "service.db"), **settings) as made,
         httpx2.Client(base_url=made.url, timeout=30.0) as http,
     ):
         yield World(made.url, made.service, made.access, made.app, http, made.server)
