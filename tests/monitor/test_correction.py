@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from driftjudge.monitor import AnchorSet, Calibration, Monitor
-from driftjudge.monitor.correction import COUNT, MOST_MEASURED, STARTED, Correction, new_correction, read_shift, take_measure
+from driftjudge.monitor.config import MOST_MEASURED
+from driftjudge.monitor.correction import COUNT, STARTED, Correction, new_correction, read_shift, take_measure
 from driftjudge.monitor.layout import NULL
 from driftjudge.monitor.main_process import MainProcess
 from tests.monitor.builders import (

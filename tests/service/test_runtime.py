@@ -590,3 +590,16 @@ def test_a_restart_changes_nothing(tmp_path: Path, every: int) -> None:
         assert service.trace(NAME).system.tolist() == trace.system.tolist()
         assert service.ingest(NAME, [item(count - 1, BAD, strong=BAD)])[0].duplicate
         assert service.ingest(NAME, [item(count, GOOD)])[0].position == count + 1
+
+
+def test_anchors_keep_their_strata_and_need_one_each_that_the_monitor_knows(service: Service) -> None:
+    service.create_monitor(NAME, config())
+    placed = [replace(anchor, stratum=STRATA[i % 2]) for i, anchor in enumerate(anchors())]
+    with pytest.raises(BadRequestError, match="'a1' has no stratum and others have"):
+        service.set_anchors(NAME, [placed[0], *anchors()[1:]], passes())
+    with pytest.raises(BadRequestError, match="unknown stratum 'nowhere'"):
+        service.set_anchors(NAME, [replace(placed[0], stratum="nowhere"), *placed[1:]], passes())
+    service.set_anchors(NAME, placed, passes())
+    service.freeze_anchors(NAME)
+    service.calibrate(NAME, calibration())
+    assert {line.stratum for line in service.anchors_report(NAME).lines} == set(STRATA)

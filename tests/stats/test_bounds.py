@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from driftjudge.stats.bounds import highest_rate, lowest_mean, mean_radius
+from driftjudge.stats.bounds import highest_average, highest_rate, lowest_mean, mean_radius, signed_average_bounds
 from tests.validity.exact import assert_rate_above, assert_rate_at_most
 from tests.validity.reference import chance_of_so_few
 
@@ -198,3 +198,40 @@ def test_the_count_of_misses_notices_a_bound_that_is_too_tight() -> None:
     rng = np.random.default_rng(10)
     misses = sum(lowest_mean(bernoulli(0.5)(rng, 100), 0.2) > 0.4 for _ in range(200))
     assert_rate_above(misses, 200, 0.2)
+
+
+def exact_chances(rates: list[float]) -> Vector:
+    """P(count = k) for independent events with these rates."""
+    chances = np.array([1.0])
+    for rate in rates:
+        chances = np.convolve(chances, [1.0 - rate, rate])
+    return chances
+
+
+@pytest.mark.parametrize("rates", [[0.1] * 30, [0.0] * 20 + [0.4] * 10, [0.02] * 40, [0.9, 0.05, 0.3] * 8])
+@pytest.mark.parametrize("delta", [0.2, 0.05, 0.001])
+def test_the_average_expectation_lies_above_its_bound_with_at_most_the_stated_chance(
+    rates: list[float], delta: float
+) -> None:
+    chances, n = exact_chances(rates), len(rates)
+    missed = [
+        p for k, p in enumerate(chances) if highest_average((np.arange(n) < k).astype(float), delta) < sum(rates) / n
+    ]
+    assert math.fsum(missed) <= delta
+
+
+def test_signed_averages_lie_within_their_bounds_with_at_most_the_stated_chance() -> None:
+    rng, misses = np.random.default_rng(8), 0
+    for _ in range(400):
+        values = rng.choice([-0.5, 0.0, 0.25], p=[0.1, 0.7, 0.2], size=60)
+        low, high = signed_average_bounds(values, 0.2)
+        misses += not low <= 0.0 <= high
+    assert_rate_at_most(misses, 400, 0.4)
+    assert signed_average_bounds(-np.array([0.25, -0.5, 0.0]), 0.1) == pytest.approx(
+        [-end for end in reversed(signed_average_bounds(np.array([0.25, -0.5, 0.0]), 0.1))]
+    )
+
+
+def test_no_values_bound_nothing() -> None:
+    assert highest_average(np.empty(0), 0.1) == 1.0
+    assert signed_average_bounds(np.empty(0), 0.1) == (-1.0, 1.0)

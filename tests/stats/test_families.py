@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import itertools
 
+
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -64,3 +66,20 @@ def test_a_lone_member_is_named_exactly_at_its_threshold() -> None:
         assert rule(np.array([10.0]), 0.1).tolist() == [True]
         assert rule(np.array([9.99]), 0.1).tolist() == [False]
         assert rule(np.array([0.0, 0.0]), 0.1).tolist() == [False, False]
+
+
+def test_equal_shares_are_the_plain_average_and_a_larger_share_counts_for_more() -> None:
+    evalues = np.array([60.0, 12.0, 0.5, 0.1])
+    assert (e_holm(evalues, 0.1, np.full(4, 0.25)) == e_holm(evalues, 0.1)).all()
+    assert e_holm(evalues, 0.1, np.array([0.7, 0.1, 0.1, 0.1])).tolist() == [True, False, False, False]
+    assert e_holm(evalues, 0.1, np.array([0.1, 0.1, 0.4, 0.4])).tolist() == [False, False, False, False]
+
+
+def test_closed_testing_with_shares_looks_at_every_subset() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        evalues, shares = rng.exponential(15.0, 5), rng.uniform(0.1, 1.0, 5)
+        subsets = [np.array(s) for size in range(1, 6) for s in itertools.combinations(range(5), size)]
+        means = [(shares[s] @ evalues[s]) / shares[s].sum() for s in subsets]
+        named = [all(m >= 10.0 for s, m in zip(subsets, means, strict=True) if i in s) for i in range(5)]
+        assert e_holm(evalues, 0.1, shares).tolist() == named

@@ -7,7 +7,16 @@ import pytest
 from numpy.typing import NDArray
 
 from driftjudge.stats._jit import COMPILED, kernel
-from driftjudge.stats.intervals import SUM_BET, SUM_BET_X, SUM_COST, WIDTH, interval, interval_step
+from driftjudge.stats.intervals import (
+    SUM_BET,
+    SUM_BET_X,
+    SUM_COST,
+    WIDTH,
+    interval,
+    interval_so_far,
+    interval_step,
+    lowest_mean_so_far,
+)
 from tests.validity.exact import assert_rate_above, assert_rate_at_most
 
 Vector = NDArray[np.float64]
@@ -102,3 +111,40 @@ def test_the_interval_of_a_mirrored_stream_is_the_mirrored_interval() -> None:
         interval_step(states, 1, 1.0 - x, 0.1)
     low, high = interval(states[0], 0.1)
     assert interval(states[1], 0.1) == pytest.approx((1.0 - high, 1.0 - low), rel=1e-9)
+
+
+def ever_above(rng: np.random.Generator, delta: float, shift: float = 0.0) -> bool:
+    """Whether the lower sequence ever exceeds the mean: it only rises, so that its last value tells."""
+    values = rng.choice([0.0, 0.375, 0.5, 1.0], p=[0.05, 0.55, 0.35, 0.05], size=150)
+    return bool(lowest_mean_so_far(values, delta) > 0.43125 + shift)
+
+
+@pytest.mark.skipif(not COMPILED, reason="many bisections take too long without numba")
+def test_the_betting_sequence_never_exceeds_the_mean_except_with_its_chance() -> None:
+    rng = np.random.default_rng(12)
+    assert_rate_at_most(sum(ever_above(rng, 0.2) for _ in range(600)), 600, 0.2)
+    assert_rate_above(sum(ever_above(rng, 0.2, shift=-0.15) for _ in range(60)), 60, 0.2)
+
+
+def test_the_betting_sequence_only_rises() -> None:
+    values = np.random.default_rng(13).uniform(0.2, 0.9, 80)
+    ends = [lowest_mean_so_far(values[:n], 0.05) for n in range(81)]
+    assert ends == sorted(ends)
+    assert ends[0] == 0.0
+    assert ends[-1] > 0.3
+
+
+def test_sixty_values_that_vary_little_say_much_more_than_the_sequence_in_constant_memory() -> None:
+    values, states = np.tile([0.375, 0.375, 0.5], 20), np.zeros((1, WIDTH))
+    for value in values:
+        interval_step(states, 0, value, 0.02)
+    low, high = interval_so_far(values, 0.02)
+    wide_low, wide_high = interval(states[0], 0.02)
+    assert low < float(np.mean(values)) < high
+    assert high - low < (wide_high - wide_low) / 2.0
+
+
+def test_both_sides_are_mirror_images() -> None:
+    values = np.random.default_rng(14).uniform(0.0, 0.7, 50)
+    low, high = interval_so_far(values, 0.1)
+    assert interval_so_far(1.0 - values, 0.1) == pytest.approx((1.0 - high, 1.0 - low))

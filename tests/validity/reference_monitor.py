@@ -86,6 +86,8 @@ def run(
             course.anchor_calls += 1
             if course.judge_at is not None:
                 correction.measured.append((anchor, scores))
+                if len(correction.measured) == config.measure >= 10 and config.shift_share:
+                    correction.lower()
             elif anchors.evalue() >= config.judge_threshold:
                 course.judge_at = position
                 if config.measure:  # what is left of a burst helps to measure the judge, with more where it is too little

@@ -13,10 +13,11 @@ from driftjudge.stats.errors import SupermartingaleError
 from tests.validity.anchor_subjects import ANCHOR_SUBJECTS
 from tests.validity.cheats import CHEATS
 from tests.validity.checks import Subject, check_does_not_grow_on_average, checks_of
+from tests.validity.corrected_subjects import CORRECTED_SUBJECTS
 from tests.validity.main_subjects import ACQUISITIONS, MAIN_SUBJECTS, calibration_of, config_of
 from tests.validity.plain_subjects import PLAIN_SUBJECTS
 
-SUBJECTS = (*PLAIN_SUBJECTS, *MAIN_SUBJECTS, *ANCHOR_SUBJECTS)
+SUBJECTS = (*PLAIN_SUBJECTS, *MAIN_SUBJECTS, *CORRECTED_SUBJECTS, *ANCHOR_SUBJECTS)
 PAIRS = [
     pytest.param(subject, check, id=f"{subject.name}:{check.__name__.removeprefix('check_')}")
     for subject in SUBJECTS
@@ -32,7 +33,7 @@ def test_every_process_keeps_the_contract(subject: Subject, check: Callable[[Sub
 @pytest.mark.parametrize("cheat", CHEATS, ids=lambda cheat: cheat.name)
 def test_a_cheat_fails_the_one_step_check(cheat: Subject) -> None:
     with pytest.raises(AssertionError, match="expects"):
-        check_does_not_grow_on_average(cheat, examples=300, shrink=False)
+        check_does_not_grow_on_average(cheat, examples=800, shrink=False)
 
 
 @pytest.mark.parametrize("preset", ["paper", "robust"])

@@ -92,9 +92,9 @@ def test_the_order_of_strata_and_rubrics_does_not_matter(preset: Preset, acquisi
     np.testing.assert_allclose(other.monitor.judge_evalue, tried.monitor.judge_evalue, rtol=1e-9)
 
 
-def drifting(config: MonitorConfig) -> Case:
+def drifting(config: MonitorConfig, *, strata: bool = False, shift: float = 0.25) -> Case:
     """System and judge change, and some scores are missing."""
-    return case(config, drop=-0.5, shift=0.25, unscored=0.02)
+    return case(config, drop=-0.5, shift=shift, unscored=0.02, strata=strata)
 
 
 def state(monitor: Monitor) -> dict[str, Any]:
@@ -167,6 +167,25 @@ def test_one_by_one_whole_and_restored_anywhere_are_the_same_bits(preset: Preset
     assert alarm is not None
     for stop in (0, 1, alarm - 1, alarm, alarm + 1, ITEMS - 1):
         prefix = drifting(config).monitor
+        feed(prefix, block, 0, stop)
+        restored = Monitor.restore(json.loads(json.dumps(prefix.snapshot())), config=config)
+        feed(restored, block, stop, ITEMS)
+        assert bits(restored) == bits(online)
+
+
+@pytest.mark.parametrize("shift", [-0.25, 0.25])
+def test_a_judge_measured_stratum_by_stratum_is_the_same_bits_too(shift: float) -> None:
+    config = config_of("robust", "recent", seed=35, anchor_every=2, burst=6, measure=24, stratum_anchors=5)
+    whole = drifting(config, strata=True, shift=shift)
+    block = silenced(whole.block)
+    whole.monitor.observe_block(block)
+    at = whole.monitor.verdict.judge_alarm_at
+    assert at is not None
+    online = drifting(config, strata=True, shift=shift).monitor
+    feed(online, block, 0, ITEMS)
+    assert bits(online) == bits(whole.monitor)
+    for stop in (at - 1, at, at + 1, at + 30):
+        prefix = drifting(config, strata=True, shift=shift).monitor
         feed(prefix, block, 0, stop)
         restored = Monitor.restore(json.loads(json.dumps(prefix.snapshot())), config=config)
         feed(restored, block, stop, ITEMS)

@@ -75,6 +75,8 @@ FROM_PRESET: Any = None
 
 MOST_CELLS = 10_000
 MOST_PENDING = 1_000_000
+MOST_MEASURED = 512
+"""Re-scores kept after a judge alarm; by then the shift is known to a few hundredths."""
 
 
 @dataclass(frozen=True)
@@ -330,7 +332,7 @@ def _check_numbers(config: MonitorConfig) -> None:
         ("anchor_every", 0, 10**9),
         ("guard", 0, 10**9),
         ("burst", 0, 100_000),
-        ("measure", 0, 100_000),
+        ("measure", 0, MOST_MEASURED),
         ("stratum_anchors", 2, 100_000),
         ("seed", 0, 2**63 - 1),
         ("max_pending", 1, MOST_PENDING),

@@ -31,7 +31,7 @@ from driftjudge.monitor.acquisition import BOUNDARY, FULL
 from driftjudge.monitor.anchors import AnchorSet
 from driftjudge.monitor.baseline import Baseline, split_passes
 from driftjudge.monitor.calibration import Calibration
-from driftjudge.monitor.config import MonitorConfig
+from driftjudge.monitor.config import MOST_MEASURED, MonitorConfig
 from driftjudge.monitor.layout import BAR, NULL
 from driftjudge.monitor.main_process import MainProcess, main_step, new_main_process
 from driftjudge.stats._jit import kernel
@@ -39,8 +39,6 @@ from driftjudge.stats.bounds import mean_radius, signed_average_bounds
 from driftjudge.stats.intervals import lowest_mean_so_far
 from driftjudge.stats.prediction import highest_observation, highest_observation_on_ramp, observation_cap
 
-MOST_MEASURED = 512
-"""Re-scores kept after a judge alarm; by then the shift is known to a few hundredths."""
 FEWEST_MEASURED = 10
 """Re-scores before which no bound is worth computing."""
 LOWEST_NULL = 0.01
@@ -172,16 +170,21 @@ def correct_item(
     progress = c.progress
     if not c.test or progress[SETTLED] == 0.0 or progress[ALARM_AT] > 0.0 or c.stratum_group[t] < 0:
         return False
-    # Bounds are renewed when there is a sixteenth more to go by: a rule that looks at counts only.
-    if progress[COUNT] >= FEWEST_MEASURED and 16.0 * progress[COUNT] >= 17.0 * progress[READ]:
-        read_shift(c)
-        lower_bars(c, corrected)
+    read_shift_when_due(c, corrected)
     if progress[STARTED] == 0.0:
         return False
     if main_step(corrected, t, cheap, asked, pi, strong) < corrected.threshold:
         return False
     progress[ALARM_AT] = position
     return True
+
+
+@kernel
+def read_shift_when_due(c: Correction, corrected: MainProcess) -> None:
+    """Renew the bounds when there is a sixteenth more to go by: a rule that looks at counts only."""
+    if c.test and c.progress[COUNT] >= FEWEST_MEASURED and 16.0 * c.progress[COUNT] >= 17.0 * c.progress[READ]:
+        read_shift(c)
+        lower_bars(c, corrected)
 
 
 @kernel

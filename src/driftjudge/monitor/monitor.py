@@ -29,6 +29,7 @@ from driftjudge.monitor.correction import (
     Correction,
     correct_item,
     new_correction,
+    read_shift_when_due,
     take_measure,
 )
 from driftjudge.monitor.errors import (
@@ -142,6 +143,7 @@ class Monitor:
             self._local = True
             self._restart_correction()
         self._correction.progress[SETTLED] = 1.0  # type: ignore[union-attr]
+        self._compute(read_shift_when_due, self._correction, self._corrected)
         self._refresh()
 
     def _restart_correction(self) -> None:

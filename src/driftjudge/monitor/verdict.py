@@ -83,6 +83,11 @@ class Verdict:
                 f"Scores dropped ({where}, alarm at item {self.system_alarm_at}); the anchors are being re-scored to "
                 f"rule out the judge, so wait before you act."
             )
+        if self.judge_alarm_at is not None:
+            return (
+                f"Your system got worse: {where} fell below the bar (alarm at item {self.system_alarm_at}); later the "
+                f"judge moved as well (alarm at item {self.judge_alarm_at}), so re-anchor before you trust new scores."
+            )
         return (
             f"Your system got worse: {where} fell below the bar (alarm at item {self.system_alarm_at}), while the "
             f"judge still scores the frozen anchors as it used to."

@@ -57,8 +57,14 @@ def tell(tx: Connection, host: Host, batch: Batch) -> None:
         lines = _milestones(host, len(alarm.story), batch.at)
         rows.change(tx, alarm, verdict=to_json(verdict), lines=lines)
         told = from_json(Verdict, alarm.verdict)
-        if (told.kind, told.status) != (verdict.kind, verdict.status):
+        if _news(told) != _news(verdict):
             _send(tx, host, batch, "attributed", alarm.id, alarm.dedup_key, verdict)
+
+
+def _news(verdict: Verdict) -> tuple[object, ...]:
+    """What people must hear of, beyond the kind: a judge that moved later, and a system that got worse as well."""
+    late = verdict.kind == "system" and verdict.judge_alarm_at is not None
+    return verdict.kind, verdict.status, late, verdict.system_during_judge == "dropped"
 
 
 def _dedup_key(monitor: str, verdict: Verdict) -> str:

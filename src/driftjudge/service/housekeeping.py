@@ -93,13 +93,19 @@ class Housekeeping:
             self._purged = now
 
     def renew(self) -> None:
-        """Say that we are alive; what somebody else has taken meanwhile is theirs, and the writer will notice."""
+        """Say that we are alive. What somebody else has taken meanwhile is theirs: the writer must hear of it, because
+
+        a monitor that we only believe to hold is read from old memory, and is not taken over when its holder dies.
+        """
         tokens = dict(self._hosts.tokens)
         if not tokens:
             return
         with self._store.begin() as tx:
             now = self._store.now(tx, self._clock.now())
-            leases.renew(tx, tokens, now=now, seconds=self._options.lease_seconds)
+            kept = leases.renew(tx, tokens, now=now, seconds=self._options.lease_seconds)
+        for name, monitor_id in list(self._hosts.ids.items()):
+            if monitor_id in tokens and monitor_id not in kept:
+                self._do(name, _nothing)
 
     def take_over(self) -> None:
         """Monitors whose holder is gone are loaded here, so that their judges go on."""

@@ -218,7 +218,8 @@ def anchors_report(host: Host, tx: Connection, offset: int, limit: int) -> Ancho
         mean = None if one is None or not one.count else tuple(total / one.count for total in one.totals)
         apart = None if last is None else max(abs(a - b) for a, b in zip(last, human, strict=True))
         count, unscored = (0, 0) if one is None else (one.count, one.unscored)
-        lines.append(AnchorLine(anchor, human, usual, last, mean, count, unscored, apart, place in kept, None))
+        stratum = None if anchors.strata is None else anchors.strata[place]
+        lines.append(AnchorLine(anchor, human, usual, last, mean, count, unscored, apart, place in kept, None, stratum))
     lines.sort(key=lambda line: (-(line.disagreement if line.disagreement is not None else -1.0), line.id))
     page = lines[offset : offset + limit]
     texts = payloads.get(tx, host.id, "anchor", [line.id for line in page])

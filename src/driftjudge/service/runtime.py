@@ -238,6 +238,12 @@ class Service:
             batch.touch(host)
             host.settings = settings
             registry.change(tx, host.id, settings=to_json(settings))
+            # What nobody looks for any more would never be seen to end.
+            if settings.no_data_after is None:
+                stream.close_condition(tx, host, batch, "no_data", "silence is no longer looked for")
+            if settings.judging.cheap is None and settings.judging.strong is None:
+                for kind in ("judge_unavailable", "budget_exhausted"):
+                    stream.close_condition(tx, host, batch, kind, "no judge is configured any more")
 
         self._act(name, "change_settings", change, by, idempotency)
         self._workers.poke(name)
@@ -252,6 +258,8 @@ class Service:
                 stream.close_condition(tx, host, batch, kind, "the monitor was archived")
             if host.monitor is not None:
                 alarms.close_all(tx, host, batch, note="the monitor was archived", by=by)
+                unjudged = [*host.monitor.pending_items, *(line.item_id for line in host.line)]
+                batch.released += [(host.id, item_id) for item_id in unjudged]
             host.state = "archived"
             host.summary.pop("setup", None)
 
@@ -364,7 +372,9 @@ class Service:
         def acknowledge(tx: Connection, host: Host, batch: Batch) -> Alarm:
             stream.needs_running(host)
             event = Acknowledged(setup.calibration_of(host, calibration) if calibration else None)
+            outstanding = host.running.pending_items
             alarm = alarms.acknowledge(tx, host, batch, event, note=note[:LONGEST_NOTE], by=by)
+            stream.begin_epoch(tx, host, batch, outstanding)
             detail = {"alarm": alarm.id, "calibration": len(calibration)}
             audit.note(tx, actor=by, action="acknowledge", monitor=name, detail=detail, at=batch.at)
             return alarm

@@ -59,7 +59,7 @@ def serve(
         stack.callback(listener.close)
         url = address_of(settings.host, listener)
         service = stack.enter_context(started(store, url))
-        desk = AlertDesk(store, read_alerts(alerts or {}, environment), base_url=url)
+        desk = AlertDesk(store, read_alerts(alerts or {}, environment), base_url=settings.public_url or reachable(url))
         stack.callback(desk.close)
         app = create_app(service, settings, access, desk=desk, session_secret=environment.get(SESSION_SECRET))
         desk.start()
@@ -117,6 +117,18 @@ def address_of(host: str, listener: socket.socket) -> str:
     port = listener.getsockname()[1]
     name = host.strip("[]")
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
+
+
+def reachable(url: str) -> str:
+    """The address for links that others follow: nobody can follow one to 0.0.0.0.
+
+    >>> reachable("http://127.0.0.1:8321")
+    'http://127.0.0.1:8321'
+    """
+    for everywhere in ("http://0.0.0.0:", "http://[::]:"):
+        if url.startswith(everywhere):
+            return f"http://{socket.getfqdn()}:{url.removeprefix(everywhere)}"
+    return url
 
 
 def read_alert_section(path: Path | None) -> Mapping[str, Any]:

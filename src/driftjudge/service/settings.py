@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from driftjudge.service.errors import ServiceError
 
@@ -36,6 +37,8 @@ class ServiceSettings:
     port: int = 8321
     store: str = "driftjudge.db"
     """A file for SQLite, or a postgresql:// address."""
+    public_url: str = ""
+    """Where people reach the page, for the links in alerts; without it, the address it listens on."""
     max_body_bytes: int = 8_000_000
     """Largest request body."""
     max_requests: int = 256
@@ -65,6 +68,10 @@ class ServiceSettings:
         for name in ("host", "store"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name):
                 raise SettingsError(f"{name} is {getattr(self, name)!r}; give a text")
+        if not isinstance(self.public_url, str) or (
+            self.public_url and (urlsplit(self.public_url).scheme not in ("http", "https") or not self.public_url.isprintable())
+        ):
+            raise SettingsError(f"public_url is {self.public_url!r}; write for example https://driftjudge.example.org")
         if self.log_level not in ("debug", "info", "warning", "error"):
             raise SettingsError(f"log_level is {self.log_level!r}; choose debug, info, warning or error")
 

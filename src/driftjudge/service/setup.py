@@ -22,7 +22,7 @@ from driftjudge.service.batch import Batch
 from driftjudge.service.checks import checked_id, checked_scores, checked_texts, scores_to_json
 from driftjudge.service.errors import BadRequestError, ConflictError
 from driftjudge.service.host import Host
-from driftjudge.service.stream import needs_running
+from driftjudge.service.stream import begin_epoch, needs_running
 from driftjudge.service.values import MOST_ANCHORS, MOST_CALIBRATION, AnchorIn, CalibrationIn, ScoresIn
 from driftjudge.store import payloads, registry, setup_calls
 from driftjudge.store.log import found
@@ -48,8 +48,9 @@ def set_anchors(
             checked_texts(anchor.texts, f"anchor {anchor.id!r}")
     human = score_matrix([list(anchor.human) for anchor in given], len(host.config.rubrics), "human labels")
     ids = [anchor.id for anchor in given]
+    strata = _strata(host, given)
     # Made once here so that everything an anchor set refuses is refused before it is stored.
-    AnchorSet(ids=ids, human=human, passes=_numbers(passes) if passes else human, resolution=resolution)
+    AnchorSet(ids=ids, human=human, passes=_numbers(passes) if passes else human, resolution=resolution, strata=strata)
     textless = next((anchor.id for anchor in given if anchor.texts is None), None)
     if not passes and (textless is not None or host.settings.judging.strong is None):
         raise BadRequestError(
@@ -59,6 +60,7 @@ def set_anchors(
         )
     batch.touch(host)
     body = {"ids": ids, "human": human.tolist(), "passes": [*passes], "resolution": resolution, "frozen": None}
+    body["strata"] = strata
     registry.change(tx, host.id, anchors_draft=body)
     payloads.drop(tx, host.id, "next_anchor")
     texts = [(anchor.id, anchor.texts) for anchor in given if anchor.texts is not None]
@@ -76,7 +78,9 @@ def freeze_anchors(tx: Connection, host: Host, batch: Batch) -> None:
     if draft["frozen"]:
         return
     batch.touch(host)
-    draft["frozen"] = AnchorSet(ids=draft["ids"], human=draft["human"], passes=draft["human"]).freeze_hash
+    draft["frozen"] = AnchorSet(
+        ids=draft["ids"], human=draft["human"], passes=draft["human"], strata=draft.get("strata")
+    ).freeze_hash
     registry.change(tx, host.id, anchors_draft=draft)
     if host.monitor is None:
         host.summary["frozen"] = draft["frozen"]
@@ -112,10 +116,13 @@ def reanchor(
         if host.settings.judging.strong is None:
             raise ConflictError("no strong judge is configured; upload the anchors with its passes, then re-anchor")
         body = {"ids": list(current.ids), "human": current.human.tolist(), "passes": []}
-        draft = {**body, "resolution": current.resolution, "frozen": current.freeze_hash}
+        draft = {**body, "resolution": current.resolution, "frozen": current.freeze_hash, "strata": current.strata}
         texts = payloads.get(tx, host.id, "anchor", current.ids)
         if len(texts) < len(current):
             raise ConflictError("the anchors were uploaded without texts; upload them with the judge's new passes")
+        # Checked before anything is written: a request that is refused must leave no frozen draft behind.
+        _calibration_calls(host, given)
+        _baseline_calls(host, draft)
         registry.change(tx, host.id, anchors_draft=draft)
         rows = [
             payloads.row_of(host.id, "next_anchor", i, "", one.fields, needed=True, at=batch.at)
@@ -229,13 +236,14 @@ def _finish(
     else:
         assert anchors is not None
         assert host.monitor is not None
-        event = Reanchored(anchors, calibration)
+        event, outstanding = Reanchored(anchors, calibration), host.monitor.pending_items
         host.monitor.apply(event)
         batch.touch(host)
         host.new_events.append((event, ""))
         host.forget_rescored()
         alarms.close_all(tx, host, batch, note="re-anchored: the current judge is accepted", by=setup["by"])
         host.told = host.monitor.verdict
+        begin_epoch(tx, host, batch, outstanding)
     if draft is not None:
         registry.change(tx, host.id, anchors_draft=None)
         payloads.drop(tx, host.id, "anchor")
@@ -266,7 +274,32 @@ def _anchor_set(host: Host, draft: dict[str, Any], calls: Sequence[SetupCall]) -
         rubrics, anchors = len(host.config.rubrics), len(draft["ids"])
         rows = [call.scores if isinstance(call.scores, list) else [math.nan] * rubrics for call in calls]
         passes = [rows[start : start + anchors] for start in range(0, len(rows), anchors)]
-    return AnchorSet(ids=draft["ids"], human=draft["human"], passes=passes, resolution=draft["resolution"])
+    return AnchorSet(
+        ids=draft["ids"],
+        human=draft["human"],
+        passes=passes,
+        resolution=draft["resolution"],
+        strata=draft.get("strata"),
+    )
+
+
+def _strata(host: Host, given: Sequence[AnchorIn]) -> list[str] | None:
+    """The anchors' strata, where all of them have one the monitor knows."""
+    named = [anchor.stratum for anchor in given if anchor.stratum is not None]
+    if not named:
+        return None
+    if len(named) < len(given):
+        without = next(anchor.id for anchor in given if anchor.stratum is None)
+        raise BadRequestError(
+            f"anchor {without!r} has no stratum and others have; name one for all anchors or for none"
+        )
+    for anchor in given:
+        if anchor.stratum not in host.config.strata:
+            raise BadRequestError(
+                f"anchor {anchor.id!r} has the unknown stratum {anchor.stratum!r}; the monitor has "
+                f"{', '.join(map(repr, host.config.strata[:8]))}"
+            )
+    return named
 
 
 def _numbers(passes: Passes) -> list[list[list[float]]]:

@@ -62,6 +62,7 @@ class Show:
             {
                 "id": anchor,
                 "human": monitor.anchors.human[row].tolist(),
+                **({} if monitor.anchors.strata is None else {"stratum": monitor.anchors.strata[row]}),
                 "passes": [one[row].tolist() for one in monitor.anchors.passes],
             }
             for row, anchor in enumerate(monitor.anchors.ids)

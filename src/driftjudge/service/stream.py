@@ -134,14 +134,14 @@ def record_cheap(
     batch.spend(host, "cheap", fingerprint, usage, unscored=isinstance(scores, Failure))
     answer = {"scores": scores_to_json(scores), "fingerprint": fingerprint}
     host.answers[item_id] = answer
-    drained = _drain(host, batch)
+    drained = drain(host, batch)
     if item_id not in drained:
         batch.cheap.append((host.id, item_id, answer))
     if drained:
         alarms.tell(tx, host, batch)
 
 
-def _drain(host: Host, batch: Batch) -> set[str]:
+def drain(host: Host, batch: Batch) -> set[str]:
     """Observe the items at the head of the line whose cheap scores are in, as far as the monitor has room."""
     assert host.monitor is not None
     drained: set[str] = set()
@@ -187,7 +187,7 @@ def record_strong(tx: Connection, host: Host, batch: Batch, given: Sequence[Stro
         batch.released.append((host.id, one.item_id))
         host.marked[one.item_id] = mark
     if new:
-        _drain(host, batch)
+        drain(host, batch)
         alarms.tell(tx, host, batch)
     return _recorded(host, len(new), len(given) - len(new))
 
@@ -205,10 +205,17 @@ def record_anchors(
     assert host.monitor is not None
     scope = f"answer:{host.id}"
     new: list[tuple[AnchorScoreIn, ScoresIn]] = []
+    given_now: dict[str, str] = {}
+    taken: set[str] = set()
     for one in given:
         scores = checked_scores(one.scores, host.config.rubrics, "re-score of anchor", one.anchor_id)
-        if one.answer_id is not None and idempotency.answer(tx, scope, one.answer_id, _answer_body(one, scores)):
-            continue
+        if one.answer_id is not None:
+            body = _answer_body(one, scores)
+            if given_now.setdefault(one.answer_id, body) != body:
+                raise ConflictError(f"the answer id {one.answer_id[:80]!r} stands for two answers; give each its own")
+            if idempotency.answer(tx, scope, one.answer_id, body) or one.answer_id in taken:
+                continue
+            taken.add(one.answer_id)
         new.append((one, scores))
     _check_asked(host, [one.anchor_id for one, _ in new])
     for one, scores in new:
@@ -241,6 +248,17 @@ def _check_asked(host: Host, anchors: Sequence[str]) -> None:
 def _recorded(host: Host, taken: int, duplicates: int) -> Recorded:
     assert host.monitor is not None
     return Recorded(taken, duplicates, host.monitor.verdict, host.monitor.pending_anchors)
+
+
+def begin_epoch(tx: Connection, host: Host, batch: Batch, outstanding: Sequence[str]) -> None:
+    """After a step that ended an epoch: the strong judge will not be asked for what was outstanding any more, so those
+
+    texts may go when they are old; and items that waited for room in the monitor have it now.
+    """
+    assert host.monitor is not None
+    batch.released += [(host.id, item_id) for item_id in outstanding if not host.monitor.awaits(item_id)]
+    if drain(host, batch):
+        alarms.tell(tx, host, batch)
 
 
 def open_condition(tx: Connection, host: Host, batch: Batch, kind: str, detail: str) -> None:

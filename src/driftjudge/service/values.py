@@ -184,6 +184,8 @@ class AnchorIn:
     id: str
     human: tuple[float, ...]
     texts: Mapping[str, str] | None = None
+    stratum: str | None = None
+    """Where it belongs, so that a judge that moved in one stratum only is seen sooner; all anchors have one, or none."""
 
 
 @dataclass(frozen=True)
@@ -309,6 +311,7 @@ class AnchorLine:
     """Largest distance of the latest re-score from the humans, over the rubrics."""
     watched: bool
     texts: Mapping[str, str] | None
+    stratum: str | None = None
 
 
 @dataclass(frozen=True)

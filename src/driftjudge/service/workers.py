@@ -23,7 +23,7 @@ from driftjudge.judges.protocol import Item, Judge, Judgement
 from driftjudge.monitor import MonitorConfig
 from driftjudge.monitor.scores import Failure
 from driftjudge.service.clock import Clock, day_of
-from driftjudge.service.errors import ServiceError, UnavailableError
+from driftjudge.service.errors import BackPressureError, ServiceError, UnavailableError
 from driftjudge.service.options import ServiceOptions
 from driftjudge.service.values import Judging
 from driftjudge.store.setup_calls import SetupCall
@@ -195,7 +195,7 @@ class Workers:
                 most = bench.in_flight.total() + 2 * (bench.judging.concurrency if bench.judging is not None else 8)
                 wanted = await asyncio.wrap_future(self._desk.wanted(bench.name, most))
                 break
-            except UnavailableError:
+            except (UnavailableError, BackPressureError):  # to leave now would forget the calls in flight
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, self._options.retry_cap)
             except ServiceError:

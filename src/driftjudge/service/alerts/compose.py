@@ -139,6 +139,9 @@ def _cell_fact(evidence: Evidence) -> str:
 def _judge_fact(evidence: Evidence) -> str:
     if not evidence.shifts:
         return "There are no anchors, so the judge was not watched."
+    if evidence.verdict.judge_alarm_at is not None:
+        at = evidence.verdict.judge_alarm_at
+        return f"The judge departs from its baseline too, but only after that (alarm at item {at:,})."
     rescores = evidence.shifts[0].rescores
     pending = evidence.verdict.status == "pending"
     so_far = "so far " if pending else ""

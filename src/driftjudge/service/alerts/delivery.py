@@ -33,6 +33,8 @@ LONGEST_WAIT = 900.0
 LONGEST_RETRY_AFTER = 3_600.0
 TIMEOUT = 10.0
 MOST_THREADS = 8
+LONGEST_ROUND = 20.0
+"""Seconds after which a slow sink's further messages wait for the next round, so that the others' need not."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class Delivery:
     sink: str
     alert: Alert
     attempts: int
+    last_error: str = ""
 
 
 class Outbox(Protocol):
@@ -51,6 +54,9 @@ class Outbox(Protocol):
 
     def unrouted(self, limit: int) -> Sequence[tuple[int, Alert]]:
         """Alerts that were not yet assigned to sinks, oldest first, with their row ids."""
+
+    def earlier(self, row: int) -> Sequence[Alert]:
+        """What was told of the same alarm before this row, oldest first."""
 
     def route(self, row: int, sinks: dict[str, float]) -> None:
         """Assign an alert to sinks, each with the time (seconds since the epoch) before which it is held back."""
@@ -64,6 +70,9 @@ class Outbox(Protocol):
     def failed(self, delivery: Delivery, error: str, next_at: float) -> None:
         """It did not; try again at `next_at`."""
 
+    def put_back(self, delivery: Delivery, now: float) -> None:
+        """It was not attempted after all: due as before, and no attempt is counted."""
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -72,6 +81,8 @@ class Outcome:
     accepted: bool
     error: str = ""
     retry_after: float = 0.0
+    answered: bool = True
+    """False where nobody was there, or nobody answered in time."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +136,9 @@ class Sender:
         except smtplib.SMTPResponseException as error:
             return Outcome(False, f"the mail server answered {error.smtp_code}")
         except (OSError, smtplib.SMTPException) as error:
-            return Outcome(False, f"the mail server was not reached or refused ({type(error).__name__})")
+            return Outcome(
+                False, f"the mail server was not reached or refused ({type(error).__name__})", answered=False
+            )
         return Outcome(True)
 
     def _post(self, sink: NamedSink, alert: Alert) -> Outcome:
@@ -147,7 +160,9 @@ class Sender:
             ) as response:  # the body is not read: only its status counts, and it could be endless
                 return _judged(response)
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
-            return Outcome(False, f"the receiver was not reached or cut the connection ({type(error).__name__})")
+            return Outcome(
+                False, f"the receiver was not reached or cut the connection ({type(error).__name__})", answered=False
+            )
 
 
 def _judged(response: httpx2.Response) -> Outcome:
@@ -202,7 +217,7 @@ class Dispatcher:
         """One round; the number of attempts made. A sink that hangs does not hold up the others."""
         now = self._clock()
         for row, alert in self._outbox.unrouted(limit):
-            self._outbox.route(row, self._assigned(alert, now))
+            self._outbox.route(row, self._assigned(alert, self._outbox.earlier(row), now))
         by_sink: dict[str, list[Delivery]] = {}
         for delivery in self._outbox.due(now, limit):
             by_sink.setdefault(delivery.sink, []).append(delivery)
@@ -212,17 +227,23 @@ class Dispatcher:
                     done.result()
         return sum(map(len, by_sink.values()))
 
-    def _assigned(self, alert: Alert, now: float) -> dict[str, float]:
+    def _assigned(self, alert: Alert, earlier: Sequence[Alert], now: float) -> dict[str, float]:
         at = datetime.fromtimestamp(now, UTC)
         held = {}
-        for name, quiet in self._sender.settings.routed(alert).items():
+        for name, quiet in self._sender.settings.routed(alert, earlier).items():
             until = quiet.until(at) if quiet is not None else None
             held[name] = until.timestamp() if until is not None else now
         return held
 
     def _attempt_all(self, line: Sequence[Delivery]) -> None:
+        """One sink's messages, as long as it answers: the round, and with it every other sink, waits for the slowest."""
+        until, there = time.monotonic() + LONGEST_ROUND, True
         for delivery in line:
+            if not there or time.monotonic() > until:
+                self._outbox.put_back(delivery, self._clock())
+                continue
             outcome = self._sender.send(delivery.sink, delivery.alert)
+            there = outcome.answered
             with self._lock:
                 what = (delivery.sink, "accepted" if outcome.accepted else "failed")
                 self.counts[what] = self.counts.get(what, 0) + 1

@@ -19,7 +19,8 @@ CLAIM = 60.0
 """Seconds another process leaves a delivery alone that this one has begun: longer than any attempt takes."""
 CLAIMED = "being sent"
 """Stands for the last refusal while a delivery is claimed."""
-MOST_SCANNED = 10_000
+MOST_EARLIER = 20
+"""Messages of one alarm that are looked at to see who has heard of it: the first ones decide."""
 
 
 class StoreOutbox:
@@ -44,6 +45,14 @@ class StoreOutbox:
                 found.append((message.id, alert))
         return found
 
+    def earlier(self, row: int) -> list[Alert]:
+        """What was told of the same alarm before this row, oldest first."""
+        key = select(outbox.c.dedup_key).where(outbox.c.id == row).scalar_subquery()
+        query = select(outbox).where(outbox.c.id < row, outbox.c.dedup_key == key).order_by(outbox.c.id)
+        with self._store.read() as tx:
+            messages = [store_outbox.message_of(one) for one in tx.execute(query.limit(MOST_EARLIER))]
+        return [alert for alert in map(alert_of, messages) if alert is not None]
+
     def route(self, row: int, sinks: dict[str, float]) -> None:
         """Assign an alert to sinks, each held back until its time; doing it twice changes nothing."""
         with self._store.begin() as tx:
@@ -55,11 +64,8 @@ class StoreOutbox:
 
     def due(self, now: float, limit: int) -> list[Delivery]:
         """The oldest message of each alarm and sink whose time has come, claimed."""
-        heads: dict[tuple[str, str], store_outbox.Delivery] = {}
         with self._store.read() as tx:
-            for waiting in store_outbox.undelivered(tx, limit=MOST_SCANNED):
-                heads.setdefault((waiting.sink, waiting.message.dedup_key), waiting)
-        ready = [head for head in heads.values() if head.next_attempt_at <= now][:limit]
+            ready = store_outbox.heads(tx, now=now, limit=limit)
         if not ready:  # the usual case must not wait for those who write
             return []
         with self._store.begin() as tx:
@@ -94,7 +100,7 @@ class StoreOutbox:
     def _delivery(self, head: store_outbox.Delivery) -> Delivery:
         alert = alert_of(head.message)
         assert alert is not None, "only alerts are routed to sinks"
-        return Delivery(head.message.id, head.sink, alert, head.attempts)
+        return Delivery(head.message.id, head.sink, alert, head.attempts, head.last_error)
 
     def accepted(self, delivery: Delivery, now: float) -> None:
         """The receiver took it."""
@@ -105,6 +111,12 @@ class StoreOutbox:
         """It did not; try again then."""
         with self._store.begin() as tx:
             store_outbox.failed(tx, delivery.row, delivery.sink, error=error, next_attempt_at=next_at)
+
+    def put_back(self, delivery: Delivery, now: float) -> None:
+        """It was not attempted after all."""
+        mine = deliveries.c.outbox_id == delivery.row, deliveries.c.sink == delivery.sink
+        with self._store.begin() as tx:
+            tx.execute(update(deliveries).where(*mine).values(next_attempt_at=now, last_error=delivery.last_error))
 
     def counts(self, sinks: Sequence[str]) -> dict[str, tuple[int, int, str]]:
         """By sink: messages on their way, messages taken, and the latest refusal of one still on its way."""

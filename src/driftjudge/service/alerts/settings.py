@@ -57,11 +57,21 @@ class Route:
     phases: tuple[str, ...] = PHASES
     quiet: QuietHours | None = None
 
-    def takes(self, alert: Alert) -> bool:
-        """True for an alert this route carries; a test message goes straight to its sink and takes no route."""
+    def takes(self, alert: Alert, earlier: Sequence[Alert] = ()) -> bool:
+        """True for an alert this route carries; a test message goes straight to its sink and takes no route.
+
+        `earlier`: what was told of the same alarm before, oldest first. Whoever heard of an alarm under one name hears
+        what becomes of it under another: `system` may turn into `judge`, and both must end. The first message of an
+        alarm is its opening, even where the verdict is final at once.
+        """
+        if earlier and alert.phase in self.phases:
+            return any(self.takes(before, earlier[:place]) for place, before in enumerate(earlier)) or self._named(alert)
+        opens = not earlier and alert.phase == "attributed" and "opened" in self.phases
+        return (alert.phase in self.phases or opens) and self._named(alert)
+
+    def _named(self, alert: Alert) -> bool:
         return (
-            alert.phase in self.phases
-            and any(fnmatchcase(alert.monitor, pattern) for pattern in self.monitors)
+            any(fnmatchcase(alert.monitor, pattern) for pattern in self.monitors)
             and any(pattern in ("*", alert.subject) for pattern in self.subjects)
         )
 
@@ -73,11 +83,11 @@ class AlertSettings:
     sinks: Mapping[str, NamedSink]
     routes: tuple[Route, ...]
 
-    def routed(self, alert: Alert) -> dict[str, QuietHours | None]:
+    def routed(self, alert: Alert, earlier: Sequence[Alert] = ()) -> dict[str, QuietHours | None]:
         """The sinks that get this alert, each with the quiet hours to respect; one route without them wins."""
         found: dict[str, QuietHours | None] = {}
         for route in self.routes:
-            if route.takes(alert):
+            if route.takes(alert, earlier):
                 for name in route.sinks:
                     found[name] = route.quiet if name not in found else (found[name] and route.quiet)
         return found

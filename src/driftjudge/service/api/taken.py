@@ -75,7 +75,7 @@ def anchors_of(
     shapes: Sequence[monitors.AnchorShape],
 ) -> tuple[list[values.AnchorIn], list[list[list[float | None]]]]:
     """The anchors, and their baseline passes as passes x anchors x rubrics."""
-    anchors = [values.AnchorIn(shape.id, tuple(shape.human), shape.texts) for shape in shapes]
+    anchors = [values.AnchorIn(shape.id, tuple(shape.human), shape.texts, shape.stratum) for shape in shapes]
     counts = {len(shape.passes) for shape in shapes}
     if len(counts) > 1:
         fewest = min(shapes, key=lambda shape: len(shape.passes))

@@ -43,12 +43,17 @@ class Door:
         session = self.sessions.read(request.cookies.get(COOKIE))
         try:
             if session is not None and session.principal is not None:
-                return Visit(session, self.access.renewed(session.principal))
-            if not self.access.locked:
-                return Visit(session or self.sessions.begin(None), LOOPBACK)
-        except UnauthorisedError:
-            pass
-        raise NeedsLogin
+                visit = Visit(session, self.access.renewed(session.principal))
+            elif not self.access.locked:
+                visit = Visit(session or self.sessions.begin(None), LOOPBACK)
+            else:
+                raise NeedsLogin
+        except UnauthorisedError as error:
+            raise NeedsLogin from error
+        # Through a proxy everybody comes from this machine: as in the API, nobody gets in that way without a key.
+        if visit.principal == LOOPBACK and ("x-forwarded-for" in request.headers or "forwarded" in request.headers):
+            raise NeedsLogin
+        return visit
 
     def stranger(self, request: Request) -> Session | None:
         """The session of somebody who is about to log in."""

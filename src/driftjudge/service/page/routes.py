@@ -225,7 +225,8 @@ class _Pages:
         if session is None or not self.door.sessions.is_ours(session, form.get("token", "")):
             return self._login(request, "/", "The form was too old; try again.")
         try:
-            principal = self.access.authenticate(form.get("key", "").strip() or None, self.door.address(request))
+            key = form.get("key", "").strip() or None
+            principal = await run_in_threadpool(self.access.authenticate, key, self.door.address(request))
         except ServiceError as error:
             return self._login(request, form.get("next", "/"), f"{str(error)[:1].upper()}{str(error)[1:]}.", status=401)
         answer = RedirectResponse(_local(form.get("next", "/")), status_code=303, headers=HEADERS)
@@ -329,7 +330,7 @@ class _Pages:
             report = self.service.anchors_report(name, offset=len(found), limit=500)
             if not report.lines:
                 break
-            found += [AnchorIn(line.id, line.human, line.texts) for line in report.lines]
+            found += [AnchorIn(line.id, line.human, line.texts, line.stratum) for line in report.lines]
         return sorted(found, key=lambda anchor: anchor.id)
 
     def _again(
@@ -414,7 +415,10 @@ async def _form(request: Request) -> dict[str, str]:
         body += chunk
         if len(body) > LONGEST_FORM:
             return {}
-    fields = parse_qs(bytes(body).decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=20)
+    try:
+        fields = parse_qs(bytes(body).decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=20)
+    except ValueError:  # more fields than any form of ours has
+        return {}
     return {name: values[0] for name, values in fields.items()}
 
 

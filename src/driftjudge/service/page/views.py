@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -14,7 +15,7 @@ from driftjudge.report import _tables, _words
 from driftjudge.report._advice import BADGES, advice, badge
 from driftjudge.report._cells import shown_strata
 from driftjudge.service.access import Principal
-from driftjudge.service.errors import ConflictError
+from driftjudge.service.errors import ConflictError, UnknownMonitorError
 from driftjudge.service.page import words
 from driftjudge.service.page.pictures import Chart
 from driftjudge.service.runtime import Service
@@ -37,7 +38,7 @@ class Row:
 
 def overview(service: Service, visitor: Principal, after: str) -> dict[str, Any]:
     """All monitors this visitor may see, the urgent ones first."""
-    infos = service.monitors(after=after, limit=MOST_ROWS)
+    infos = _own(service, visitor) if visitor.monitors is not None else service.monitors(after=after, limit=MOST_ROWS)
     seen = [info for info in infos if visitor.may("read", info.name)]
     rows = [Row(info, _sentence(info), _meters(info)) for info in sorted(seen, key=words.urgency)]
     alarmed = sum(info.verdict is not None and info.verdict.kind != "none" for info in seen)
@@ -45,8 +46,18 @@ def overview(service: Service, visitor: Principal, after: str) -> dict[str, Any]
     told = [_words.count(len(seen), "monitor")]
     told += [f"{_words.count(alarmed, 'alarm')}"] if alarmed else ["no alarm"]
     told += [f"{troubled} with trouble of their own"] if troubled else []
-    more = f"/?after={quote(infos[-1].name)}" if len(infos) == MOST_ROWS else ""
+    # For a visitor who may see all: others have few, and must not learn a name from the address of the next page.
+    more = f"/?after={quote(infos[-1].name)}" if len(infos) == MOST_ROWS and visitor.monitors is None else ""
     return {"rows": rows, "summary": " · ".join(told), "next_url": more}
+
+
+def _own(service: Service, visitor: Principal) -> tuple[MonitorInfo, ...]:
+    """The monitors a visitor's key names, as far as they exist."""
+    found = []
+    for name in (visitor.monitors or ())[:MOST_ROWS]:
+        with suppress(UnknownMonitorError):
+            found.append(service.monitor(name).info)
+    return tuple(info for info in found if info.state != "archived")
 
 
 def _sentence(info: MonitorInfo) -> str:

@@ -131,6 +131,7 @@ class AnchorShape(Taken):
         Field(max_length=100, description="Time-0 scorings by the strong judge, null where it refused."),
     ] = Field(default_factory=list)
     texts: Texts | None = Field(default=None, description="For the configured strong judge.")
+    stratum: Name | None = Field(default=None, description="One of the monitor's strata; for all anchors or for none.")
 
 
 class AnchorUpload(Taken):
