@@ -23,7 +23,7 @@ PAPER = {
     "escalation 0.02": (0.95, 750, 0.02),
     "escalation 0.05": (0.82, 710, 0.05),
     "escalation 0.1": (0.53, 706, 0.10),
-    **{f"log-escalation {floor:g}": (0.9, 720, floor) for floor in (0.01, 0.02, 0.05, 0.1)},
+    **{f"plain escalation {floor:g}": (0.9, 720, floor) for floor in (0.01, 0.02, 0.05, 0.1)},
     **{f"{rule} 0.1": (0.98, 789, 0.1) for rule in FIXED},
     **{f"{rule} 0.2": (0.50, 660, 0.2) for rule in FIXED},
     **{f"{rule} 0.3": (0.28, 585, 0.3) for rule in FIXED},
@@ -70,11 +70,12 @@ def test_budgets_are_kept_and_more_budget_misses_less(exhibit: Exhibit) -> None:
             assert costs[f"{rule} {tau:g}"] == pytest.approx(0.125 + tau, abs=0.02)
     missed = {row.label: row.entries["censored"].measured for row in exhibit.rows}
     assert isinstance(missed["uniform 0.1"], float)
-    assert missed["full"] == 0.0 < missed["uniform 0.1"]
+    assert isinstance(missed["full"], float)
+    assert missed["full"] < missed["uniform 0.1"]
 
 
 def test_what_fails_is_explained(exhibit: Exhibit) -> None:
-    assert len(exhibit.claims) == 10
+    assert len(exhibit.claims) == 9
     coincide = next(claim for claim in exhibit.claims if "coincide" in claim.name)
     assert coincide.holds != any("the three coincide when" in note for note in exhibit.notes)
     assert any("16 policy points" in note for note in exhibit.notes)

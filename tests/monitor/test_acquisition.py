@@ -96,16 +96,20 @@ def test_full_always_asks() -> None:
     assert probability(FULL) == 1.0
 
 
-def test_stratified_gives_every_stratum_the_same_expected_number_of_labels() -> None:
+def test_stratified_asks_at_the_same_rate_in_every_stratum() -> None:
     rare, common = (probability(STRATIFIED, t=t, seen=(1.0, 5.0)) for t in (0, 1))
-    assert rare == pytest.approx(FLOOR / (2 * (2 / 8)))
-    assert rare * 2 == pytest.approx(common * 6)
+    assert rare == common == FLOOR
 
 
-def test_bandit_spends_half_uniformly_and_half_where_the_wealth_is() -> None:
-    leader, other = (probability(BANDIT, t=t, wealth=(3.0, 1.0, 1.0, 0.5)) for t in (0, 1))
-    assert leader == pytest.approx(FLOOR * (0.5 + 0.5 * (3 / 4) / 0.5))
-    assert other == pytest.approx(FLOOR * (0.5 + 0.5 * (1 / 4) / 0.5))
+def test_bandit_spends_half_uniformly_and_half_by_hedge_on_log_wealth() -> None:
+    seen, wealth = (9.0, 29.0), (3.0, 1.0, 1.0, 0.5)
+    leader, other = (probability(BANDIT, t=t, wealth=wealth, seen=seen) for t in (0, 1))
+    rate = math.sqrt(8 * math.log(2) / 39)
+    shares = (10 / 40, 30 / 40)
+    total = shares[0] * 3.0**rate + shares[1]
+    assert leader == pytest.approx(FLOOR * (0.5 + 0.5 * 3.0**rate / total))
+    assert other == pytest.approx(FLOOR * (0.5 + 0.5 / total))
+    assert shares[0] * leader + shares[1] * other == pytest.approx(FLOOR)
 
 
 def test_bandit_splits_evenly_when_all_wealth_is_lost() -> None:

@@ -178,8 +178,8 @@ def test_an_unknown_replica_is_answered_with_the_known_ones() -> None:
 @pytest.mark.parametrize(
     ("name", "digest"),
     [
-        ("helpsteer2", "16556ad10aef9ba9"),
-        ("tldr", "7ac911980dc3de4f"),
+        ("helpsteer2", "b2b76177acb100a6"),
+        ("tldr", "57999682a13a5bb5"),
     ],
 )
 def test_a_replica_never_changes_unnoticed(name: str, digest: str) -> None:
@@ -212,3 +212,22 @@ def test_a_replica_is_generated_in_half_a_second_of_processor_time(name: str) ->
     generate(load_spec(name), 0.5)
 
     assert time.process_time() - start < 0.5
+
+
+def test_what_the_cheap_judge_overrates_on_one_rubric_it_overrates_on_all() -> None:
+    table = load_replica("helpsteer2")
+    strata, cheap = np.array(table.strata) == "creative", table.judge("cheap")
+    blind = strata & (table.judge("strong")[:, 0] <= 0.25) & (cheap[:, 0] >= 0.6)
+
+    assert (cheap[blind].mean(axis=0) > cheap[strata].mean(axis=0) - 0.05).all()
+
+
+def test_a_drifted_judge_with_insight_sides_with_the_humans() -> None:
+    spec = load_spec("helpsteer2")
+    blunt = generate(replace(spec, insight={"lenient": 0.0}), spec.heterogeneity)
+    keen = generate(replace(spec, insight={"lenient": 0.8}), spec.heterogeneity)
+
+    for r in range(len(spec.rubrics)):
+        low, high = (np.corrcoef(t.judge("lenient")[:, r], t.judge("human")[:, r])[0, 1] for t in (blunt, keen))
+        assert low < high
+    np.testing.assert_array_equal(blunt.judge("strong"), keen.judge("strong"))

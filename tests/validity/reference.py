@@ -168,18 +168,19 @@ class Cells:
     def pi(self, t: int, mu: Row) -> float:
         """The acquisition rules, from past evidence; only `boundary` reads this item's cheap scores."""
         config, tau = self.config, self.config.budget
-        share = (self.seen[t] + 1) / (sum(self.seen) + len(self.seen))
         rule = config.acquisition
         if rule == "uniform":
             return tau
         if rule == "full":
             return 1.0
         if rule == "stratified":
-            return min(1.0, tau / len(self.seen) / share)
+            return tau
         if rule == "bandit":
-            total = sum(self.leader(other) for other in self.strata)
-            weight = self.leader(t) / total if total > 0.0 else 1.0 / len(self.seen)
-            return min(1.0, tau * (0.5 + 0.5 * weight / share))
+            items = sum(self.seen)
+            rate = math.sqrt(8.0 * math.log(len(self.seen)) / (items + 1))
+            shares = [(n + 1) / (items + len(self.seen)) for n in self.seen]
+            total = sum(part * self.leader(other) ** rate for other, part in zip(self.strata, shares, strict=True))
+            return min(1.0, tau * (0.5 + 0.5 * (self.leader(t) ** rate / total if total > 0.0 else 1.0)))
         alarm = config.system_threshold * len(self.watched)
         if rule == "escalation":
             urgency = min(max(self.leader(t) / alarm, 0.0), 1.0)

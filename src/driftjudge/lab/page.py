@@ -21,7 +21,7 @@ def page(tasks: Sequence[Task], exhibits: Sequence[Exhibit]) -> str:
         "Written by `driftjudge reproduce`; each section names its command. A *replica* is a table drawn to match the "
         "published summary figures of a data set. Its free parameters were tuned and its seed was chosen "
         "(HelpSteer2: one "
-        "of 199, TL;DR: one of 8) for stream results near the paper's, so agreement on a replica is a fit, not a "
+        "of 4,758, TL;DR: one of 10) for stream results near the paper's, so agreement on a replica is a fit, not a "
         "prediction.",
         "",
         f"{len(held)} of {len(held) + len(missed)} claims hold.",

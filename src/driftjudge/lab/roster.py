@@ -64,8 +64,8 @@ ROSTER: tuple[Method, ...] = (
     *_budgeted("D1 uniform", BUDGETS),
     *_budgeted("D2 boundary", FLOORS, acquisition="boundary"),
     *_budgeted("D3 growth", FLOORS, acquisition="growth"),
-    *_budgeted("D4 escalation", FLOORS, acquisition="escalation"),
-    *_budgeted("D4 log-escalation", FLOORS, acquisition="log-escalation"),
+    *_budgeted("D4 escalation", FLOORS, acquisition="log-escalation"),
+    *_budgeted("D4 plain escalation", FLOORS, acquisition="escalation"),
     Method("E1 full", {"acquisition": "full"}, runs_cheap=False),
 )
 

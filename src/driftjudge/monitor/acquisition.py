@@ -3,14 +3,17 @@
 The paper names seven ways to spend the budget and gives a sentence for most. How each was pinned down, and two more:
 
 uniform      pi = tau.
-stratified   every stratum gets the same expected number of labels: pi = tau (1/K) / share_t, where share_t is the
-             stratum's share of the stream so far.
-bandit       half of the budget uniform, half following the evidence as Hedge with learning rate 1 does: stratum t gets
-             the weight W_t / sum W, W_t its largest wealth; pi = tau (1/2 + 1/2 (W_t / sum W) / share_t).
+stratified   proportional allocation: every stratum is asked about at the rate tau, so that pi = tau. Equal numbers of
+             labels per stratum, tried first, contradict the paper: its three allocations coincide.
+bandit       half of the budget uniform, half following the evidence by Hedge (Freund and Schapire 1997): stratum t has
+             the prior share_t, its share of the stream so far, and the gain log W_t, W_t its largest wealth;
+             pi = tau (1/2 + 1/2 W_t^eta / sum_s share_s W_s^eta) with the textbook rate eta = sqrt(8 log K / n) after
+             n items. The rate 1, tried first, leaves the other two far behind, against the paper's word.
 escalation   equation 2: pi = pi_0 + (1 - pi_0) clip(W_t / threshold, 0, 1).
-log-escalation  the same with log W_t / log threshold: earlier to rise. Not in the paper's text. Found by
-             trying two other triggers after equation 2 missed the published censoring on the HelpSteer2 replica; this
-             one fits there (see the lab's frontier), which is no proof that the paper used it.
+log-escalation  the same with log W_t / log threshold: earlier to rise. Found by trying two other triggers after
+             equation 2 missed the published censoring on the HelpSteer2 replica; this one fits (see the lab's
+             frontier). The paper's figure 2 puts the thresholds at 4.61 and 5.70, log 100 and log 300, which
+             speaks for it without proving that the paper's escalation read its wealth so.
 recent       ours, for monitors that live long: like log-escalation, but it follows the evidence since a cell last began
              anew (a CUSUM S <- max(S, 1) (1 + lambda_max d / 2), averaged over the proxies), which does not
              remember how long all was well: pi = floor + (1 - floor) clip(log S / log 10, 0, 1), S the largest of the
@@ -67,9 +70,9 @@ def acquisition_probability(
     if rule == FULL:
         return 1.0
     if rule == STRATIFIED:
-        return min(1.0, budget / (len(strata) * _share(strata, t)))
+        return budget
     if rule == BANDIT:
-        return min(1.0, budget * (0.5 + 0.5 * _leader_weight(cells, rubrics, t) / _share(strata, t)))
+        return min(1.0, budget * (0.5 + 0.5 * _hedge(cells, strata, rubrics, t)))
     urgency = 0.0
     if rule == ESCALATION:
         urgency = min(_largest_wealth(cells, rubrics, t) / wealth_at_alarm, 1.0)
@@ -119,13 +122,17 @@ def _largest_wealth(cells: NDArray[np.float64], rubrics: int, t: int) -> float:
 
 
 @kernel
-def _leader_weight(cells: NDArray[np.float64], rubrics: int, t: int) -> float:
-    strata = len(cells) // rubrics
+def _hedge(cells: NDArray[np.float64], strata: NDArray[np.float64], rubrics: int, t: int) -> float:
+    """Hedge's weight of stratum t over its prior, its share of the stream."""
+    items = 1.0
+    for other in range(len(strata)):
+        items += strata[other, SEEN]
+    rate = math.sqrt(8.0 * math.log(float(len(strata))) / items)
     total = 0.0
-    for stratum in range(strata):
-        total += _largest_wealth(cells, rubrics, stratum)
+    for other in range(len(strata)):
+        total += _share(strata, other) * _largest_wealth(cells, rubrics, other) ** rate
     # Wealth of exactly 0 everywhere is possible for plug-in bets; nobody leads then.
-    return _largest_wealth(cells, rubrics, t) / total if total > 0.0 else 1.0 / strata
+    return float(_largest_wealth(cells, rubrics, t) ** rate / total) if total > 0.0 else 1.0
 
 
 @kernel

@@ -15,7 +15,7 @@ from driftjudge.report.figures import lines
 BUDGETS = ((50, 20), (150, 8), (200, 5))
 """Anchors k and items per re-score."""
 GUARD = 300
-ESCALATION = {"acquisition": "escalation", "budget": 0.02}
+ESCALATION = {"acquisition": "log-escalation", "budget": 0.02}
 
 
 def run(setting: Setting, options: Options) -> Exhibit:

@@ -15,8 +15,8 @@ from driftjudge.lab.simulate import simulate
 from driftjudge.report.figures import lines
 
 MAINS: dict[str, dict[str, Any]] = {
-    "escalation 0.02": {"acquisition": "escalation", "budget": 0.02},
-    "escalation 0.1": {"acquisition": "escalation", "budget": 0.1},
+    "escalation 0.02": {"acquisition": "log-escalation", "budget": 0.02},
+    "escalation 0.1": {"acquisition": "log-escalation", "budget": 0.1},
     "fixed 0.1": {"budget": 0.1},
     "fixed 0.2": {"budget": 0.2},
     "fixed 0.3": {"budget": 0.3},

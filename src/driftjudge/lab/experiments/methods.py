@@ -71,7 +71,7 @@ def _trials(setting: Setting, options: Options) -> tuple[dict[str, Trial], list[
     lows: dict[str, float | None] = {"severe": _severe_limit(setting), "mild": mild.low}
     notes = [
         f"the classical detectors' thresholds come from the drift-free seeds {HELD_OUT.start} to {HELD_OUT.stop - 1}; "
-        "A1 keeps bars of its own, from cheap scores"
+        "A1 keeps bars of its own, from cheap scores; D4 reads equation 2 on log wealth, as in the frontier"
     ]
     base = setting.config("paper")  # decides nothing about the streams
     healthy = replace(setting.scenario, condition="none", judge_change=setting.harshest)
@@ -207,7 +207,7 @@ REASONS = {
         "average; how far a given threshold is off is the luck of its 60 streams"
     ),
     "escalation from 0.1 ties": (
-        "equation 2 as printed escalates late: pi follows W / threshold, which stays near 0 until the alarm is close"
+        "escalation spends little until wealth has grown, and on an easy drop a fixed budget has no need to wait"
     ),
 }
 """By the beginning of a claim: the likely cause when it does not hold."""

@@ -75,18 +75,19 @@ def _frame(spec: ReplicaSpec) -> _Frame:
         if judge == "strong":
             loading = np.array([rubric.strong.loading for rubric in spec.rubrics.values()])
         else:
-            loading = np.full(len(spec.rubrics), np.sqrt(spec.halo))
+            loading = np.full(len(spec.rubrics), np.sqrt(spec.cheap_halo if judge == "cheap" else spec.halo))
         noise[judge] = loading * shared + np.sqrt(1.0 - loading**2) * own
+    for judge, share in spec.insight.items():
+        noise[judge] = np.sqrt(share) * noise["human"] + np.sqrt(1.0 - share) * noise[judge]
     rows = tuple(np.flatnonzero(labels == t) for t in range(len(sizes)))
     return _Frame(tuple(spec.strata), rows, sizes / spec.items, noise)
 
 
 def _extra_shift(spec: ReplicaSpec, judge: str, heterogeneity: float, frame: _Frame) -> Array:
-    """The stratum's extra shift: the judge's profile, centred and scaled to the wanted heterogeneity."""
+    """Per unit of shift, the stratum's extra shift: the judge's profile, centred and scaled to the heterogeneity."""
     profile = frame.by_stratum(spec.profiles[judge], 0.0)
     profile = profile - frame.weights @ profile
-    size = float(np.mean([abs(rubric.relations[judge].shift) for rubric in spec.rubrics.values()]))
-    return heterogeneity * size * profile / np.sqrt(frame.weights @ profile**2)
+    return heterogeneity * profile / np.sqrt(frame.weights @ profile**2)
 
 
 def _marginals(
@@ -112,7 +113,8 @@ def _marginals(
     laws["cheap"] = (generous.probabilities(*cheap_law), cheap.corr)
 
     for judge in DRIFTED_JUDGES:
-        moved, relation = beside_strong(factors * extra[judge]), rubric.relations[judge]
+        relation = rubric.relations[judge]
+        moved = beside_strong(factors * rubric.unevenness * abs(relation.shift) * extra[judge])
         own_spread = spread * rubric.spread[judge]
         shift = moved.solve_shift(strong.mean + relation.shift, own_spread)
         laws[judge] = (moved.probabilities(shift, own_spread), relation.corr)

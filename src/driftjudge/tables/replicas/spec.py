@@ -89,6 +89,9 @@ class RubricSpec:
     cheap_offsets: Mapping[str, float]
     """Where the cheap judge is more or less generous than its overall bias: stratum to location offset."""
 
+    unevenness: float
+    """How much of the replica's heterogeneity the shifts on this rubric have."""
+
 
 @dataclass(frozen=True)
 class ReplicaSpec:
@@ -113,6 +116,12 @@ class ReplicaSpec:
     halo: float
     """Correlation between the errors one judge makes on two rubrics of the same item."""
 
+    cheap_halo: float
+    """The same for the cheap judge."""
+
+    insight: Mapping[str, float]
+    """For a drifted judge, the share of its departures from the strong judge in which it sides with the humans."""
+
     rubrics: Mapping[str, RubricSpec]
 
 
@@ -135,6 +144,7 @@ def _rubric(raw: Mapping[str, Any], rubric: str) -> RubricSpec:
         human=Human(human["mean"], human["sd"], human["corr"]),
         spread=free["spread"][rubric],
         cheap_offsets=free.get("cheap_offsets", {}).get(rubric, {}),
+        unevenness=free.get("unevenness", {}).get(rubric, 1.0),
     )
 
 
@@ -160,5 +170,7 @@ def load_spec(name: str) -> ReplicaSpec:
         heterogeneity=free["heterogeneity"],
         profiles=free["profiles"],
         halo=free["halo"],
+        cheap_halo=free["cheap_halo"],
+        insight=free["insight"],
         rubrics={rubric: _rubric(raw, rubric) for rubric in raw["rubrics"]},
     )
