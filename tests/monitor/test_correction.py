@@ -39,9 +39,7 @@ def measured(shift: float, count: int, **settings: Any) -> tuple[Correction, Mon
     monitor = make_monitor(**settings)
     assert monitor.anchors is not None
     assert monitor.baseline is not None
-    correction, _ = new_correction(
-        monitor.config, monitor.calibration, monitor.anchors, monitor.baseline, local=False
-    )
+    correction, _ = new_correction(monitor.config, monitor.calibration, monitor.anchors, monitor.baseline, local=False)
     for n in range(count):
         take_measure(correction, n % 40, np.clip(monitor.baseline.usual[n % 40] + shift, 0.0, 1.0))
     read_shift(correction)

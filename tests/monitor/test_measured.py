@@ -17,7 +17,9 @@ ANCHORS = 40
 Table = NDArray[np.float64]
 
 
-def measured(config: MonitorConfig, human: Table, passes: Table, answers: Table, anchors: NDArray[np.int64]) -> Measured:
+def measured(
+    config: MonitorConfig, human: Table, passes: Table, answers: Table, anchors: NDArray[np.int64]
+) -> Measured:
     """Re-scores `answers` of the drawn `anchors` beside a baseline of these passes."""
     frozen = AnchorSet(ids=[str(a) for a in range(len(human))], human=human, passes=passes)
     monitor = Monitor(config, calibration=bars_at(0.75, config), anchors=frozen)
@@ -43,7 +45,9 @@ def test_the_shift_is_inside_a_narrow_interval() -> None:
     assert change.rescores == 120
 
 
-@pytest.mark.parametrize(("now", "human", "reading"), [(0.25, 0.5, "worse"), (0.25, 0.25, "better"), (0.25, 0.375, None)])
+@pytest.mark.parametrize(
+    ("now", "human", "reading"), [(0.25, 0.5, "worse"), (0.25, 0.25, "better"), (0.25, 0.375, None)]
+)
 def test_whether_the_new_judge_agrees_better_or_worse(now: float, human: float, reading: str | None) -> None:
     overall, *rubrics = steady(now, human).agreements()
     assert [part.rubric for part in (overall, *rubrics)] == ["*", "helpfulness", "correctness"]

@@ -235,3 +235,15 @@ def test_the_memory_of_failures_is_bounded() -> None:
     failures.check("10.0.0.0")
     with pytest.raises(BackPressureError):
         failures.check("10.0.0.4")
+
+
+def test_a_neighbours_wrong_keys_do_not_keep_out_who_came_in_before(access: Access, time: Time) -> None:
+    key = _admin(access)
+    access.authenticate(key, HERE)
+    for _ in range(10):
+        with pytest.raises(UnauthorisedError):
+            access.authenticate("dj_000000000000_wrong", HERE)
+    time.now += 6.0  # what was remembered must be looked up again
+    assert access.authenticate(key, HERE).role == "admin"
+    with pytest.raises(BackPressureError):
+        access.authenticate("dj_000000000000_wrong", HERE)

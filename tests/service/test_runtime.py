@@ -603,3 +603,95 @@ def test_anchors_keep_their_strata_and_need_one_each_that_the_monitor_knows(serv
     service.freeze_anchors(NAME)
     service.calibrate(NAME, calibration())
     assert {line.stratum for line in service.anchors_report(NAME).lines} == set(STRATA)
+
+
+# What ends with an epoch, a setting or a lease.
+
+
+def _kept_texts(service: Service) -> set[str]:
+    from driftjudge.store import payloads
+
+    with service.store.read() as tx:
+        return set(payloads.get(tx, 1, "item", [f"i{i}" for i in range(1_000)]))
+
+
+@pytest.mark.parametrize("end", ["acknowledge", "reanchor", "archive"])
+def test_texts_that_no_judge_will_see_any_more_are_deleted_too(tmp_path: Path, end: str) -> None:
+    clock = ManualClock()
+    with service_in(tmp_path, clock=clock) as service:
+        start(service, MonitorSettings(keep_texts_days=1.0), anchored=end == "reanchor")
+        count = drop(service)
+        service.ingest(NAME, [text(count, GOOD)])
+        assert service.wanted_strong(NAME) == (f"i{count}",)
+        if end == "acknowledge":
+            service.acknowledge(NAME)
+        elif end == "reanchor":
+            service.set_anchors(NAME, anchors(), passes())
+            service.reanchor(NAME, calibration())
+        else:
+            service.archive_monitor(NAME)
+        assert _kept_texts(service) == {f"i{count}"}
+        clock.advance(2 * DAY)
+        service.housekeeping.tick()
+        assert _kept_texts(service) == set()
+
+
+def test_an_alarm_tells_that_the_judge_moved_later(service: Service) -> None:
+    start(service)
+    count = drop(service)
+    answer_anchors(service)
+    assert service.verdict(NAME).status == "final"
+    assert "as it used to" in service.verdict(NAME).explain()
+    for i in range(count, count + 1_000):
+        service.ingest(NAME, [item(i, strong=GOOD)])
+        answer_anchors(service, BAD)
+        if service.verdict(NAME).judge_alarm_at is not None:
+            break
+    told = service.changes(after=0)
+    assert [change.kind for change in told] == ["opened", "attributed", "attributed"]
+    assert len({change.dedup_key for change in told}) == 1
+    last = told[-1].payload
+    assert last["verdict"]["kind"] == "system"
+    assert "later the judge moved as well" in last["sentence"]
+    assert not any("does not depart" in fact for fact in last["facts"])
+    service.acknowledge(NAME)
+    assert [(one.state, one.verdict.kind) for one in service.alarms(NAME)] == [
+        ("open", "judge"),
+        ("acknowledged", "system"),
+    ]
+
+
+def test_a_condition_ends_when_nobody_looks_for_it_any_more(tmp_path: Path) -> None:
+    with service_in(tmp_path) as service:
+        start(service, MonitorSettings(no_data_after=100.0))
+        for kind in ("no_data", "judge_unavailable", "budget_exhausted"):
+            service.open_condition(NAME, kind, "for the test")
+        service.change_settings(NAME, MonitorSettings(no_data_after=None))
+        assert service.conditions() == ()
+        assert [change.payload["state"] for change in service.changes(after=0)] == ["opened"] * 3 + ["closed"] * 3
+
+
+def test_an_answer_id_twice_in_one_request_is_one_answer(service: Service) -> None:
+    start(service)
+    service.ingest(NAME, [item(i, strong=GOOD) for i in range(10)])
+    first, second = service.wanted_anchors(NAME)[:2]
+    one = AnchorScoreIn(first, GOOD, "x")
+    with pytest.raises(ConflictError, match="two answers"):
+        service.record_anchors(NAME, [one, AnchorScoreIn(second, GOOD, "x")])
+    recorded = service.record_anchors(NAME, [one, one])
+    assert (recorded.taken, recorded.duplicates) == (1, 1)
+
+
+def test_a_lease_that_was_lost_while_we_were_away_is_noticed_without_a_command(service: Service) -> None:
+    from sqlalchemy import update
+
+    from driftjudge.store.tables import leases
+
+    start(service)
+    mine = service._hosts.tokens[1]
+    before = service._hosts.loaded(NAME)
+    with service.store.begin() as tx:  # somebody took it over, and died since
+        tx.execute(update(leases).values(owner="other", token=mine + 1, expires_at=0.0))
+    service.housekeeping.renew()
+    assert service._hosts.tokens[1] == mine + 2
+    assert service._hosts.loaded(NAME) is not before, "what we remembered of it may be out of date"

@@ -64,3 +64,10 @@ def test_the_admin_key_comes_from_the_environment_only_and_is_long() -> None:
         admin_key({"DRIFTJUDGE_ADMIN_KEY": "secret"})
     assert "DRIFTJUDGE_ADMIN_KEY is too short" in str(error.value)
     assert "secret" not in str(error.value)
+
+
+@pytest.mark.parametrize("address", ["driftjudge.example.org", "javascript:alert(1)", "https://a\nb"])
+def test_links_in_alerts_lead_to_an_address_people_can_open(address: str) -> None:
+    assert ServiceSettings(public_url="https://driftjudge.example.org").public_url
+    with pytest.raises(SettingsError, match="public_url"):
+        ServiceSettings(public_url=address)

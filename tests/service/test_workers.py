@@ -319,3 +319,56 @@ def test_the_configured_judge_is_made_from_the_settings() -> None:
     assert judge.rubrics == config().rubrics
     other = configured_judges("strong", config(), replace(judging, scale=(0.0, 4.0)))
     assert judge.fingerprint != other.fingerprint
+
+
+def test_a_full_writers_queue_makes_the_judges_wait_and_forget_nothing(tmp_path: Path) -> None:
+    judges = Judges()
+    may_answer = threading.Event()
+    full = threading.Event()
+    refused: list[str] = []
+
+    with service_in(tmp_path, judges=judges) as service:
+        wanted = service._desk.wanted
+
+        def busy(name: str, limit: int) -> object:
+            if full.is_set() and not may_answer.is_set():
+                refused.append(name)
+                raise BackPressureError("the queue is full", 0.01)
+            return wanted(name, limit)
+
+        service._desk.wanted = busy  # type: ignore[method-assign, assignment]
+        start(service, judged_by_us())
+        full.set()
+        service.ingest(NAME, [text(0)])
+        eventually(lambda: len(refused) >= 2)
+        may_answer.set()
+        eventually(lambda: ("strong", "i0") in judges.calls and idle(service))
+        assert Counter(judges.calls)["cheap", "i0"] == 1
+
+
+def test_a_re_anchoring_that_is_refused_leaves_nothing_behind(tmp_path: Path) -> None:
+    with service_in(tmp_path) as service:
+        start(service, judged_by_us())
+        with pytest.raises(BadRequestError):
+            service.reanchor(NAME, [])
+        service.set_anchors(NAME, anchors(texts=True))  # would be refused if a frozen draft were in the way
+
+
+def test_items_that_wait_for_room_in_the_monitor_get_it_with_a_new_epoch(tmp_path: Path) -> None:
+    judges = Judges()
+    cheap_only = MonitorSettings(judging=Judging(cheap={"model": "c"}))
+    judges.answer = lambda _: BAD
+    with service_in(tmp_path, judges=judges) as service:
+        start(service, cheap_only, anchored=False, max_pending=5)
+        count = 0
+        while service.verdict(NAME).kind == "none":
+            service.ingest(NAME, [item(count, BAD, strong=BAD)])
+            count += 1
+        service.ingest(NAME, [text(i) for i in range(count, count + 8)])
+        eventually(lambda: len(service.wanted_strong(NAME)) == 5)
+        eventually(lambda: len([one for one in judges.calls if one[0] == "cheap"]) == 8)
+        eventually(lambda: service.health().in_flight == 0)
+        assert service.monitor(NAME).waiting_cheap == 3
+        service.acknowledge(NAME)
+        assert service.monitor(NAME).waiting_cheap == 0
+        assert len(service.wanted_strong(NAME)) == 3

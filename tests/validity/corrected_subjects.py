@@ -42,9 +42,7 @@ def drawn_lowering(draw: Draw) -> np.ndarray[tuple[int, int], np.dtype[np.float6
 
 def _subject(preset: Preset, acquisition: Acquisition) -> Subject:
     def start(draw: Draw) -> LoweredCells:
-        config = config_of(
-            preset, acquisition, budget=draw(st.floats(0.05, 1.0)), statistics=("gap",), shift_share=0.4
-        )
+        config = config_of(preset, acquisition, budget=draw(st.floats(0.05, 1.0)), statistics=("gap",), shift_share=0.4)
         scores = np.full((ANCHORS, RUBRICS), 0.5)
         anchors = AnchorSet(ids=[str(a) for a in range(ANCHORS)], human=scores, passes=[scores] * 40)
         baseline = make_baseline(anchors, config)

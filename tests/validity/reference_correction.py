@@ -36,9 +36,7 @@ def bets_on(values: Row, delta: float) -> Row:
     centres = [(0.5 + math.fsum(values[: j + 1])) / (j + 2) for j in range(len(values))]
     squares = [(x - c) ** 2 for x, c in zip(values, centres, strict=True)]
     variances = [(0.05 + math.fsum(squares[:i])) / (i + 1) for i in range(len(values))]
-    return [
-        math.sqrt(2.0 * math.log(1.0 / delta) / variance / max(60, i + 1)) for i, variance in enumerate(variances)
-    ]
+    return [math.sqrt(2.0 * math.log(1.0 / delta) / variance / max(60, i + 1)) for i, variance in enumerate(variances)]
 
 
 def ever_rejected(values: Row, bets: Row, candidate: float, delta: float) -> bool:

@@ -90,7 +90,9 @@ def run(
                     correction.lower()
             elif anchors.evalue() >= config.judge_threshold:
                 course.judge_at = position
-                if config.measure:  # what is left of a burst helps to measure the judge, with more where it is too little
+                if (
+                    config.measure
+                ):  # what is left of a burst helps to measure the judge, with more where it is too little
                     issued = max(issued, done + config.measure)
                 else:  # or is withdrawn
                     done = issued

@@ -99,7 +99,9 @@ def drifting(config: MonitorConfig, *, strata: bool = False, shift: float = 0.25
 
 def state(monitor: Monitor) -> dict[str, Any]:
     """All of a snapshot but the ids, which whole blocks do not carry."""
-    return {name: value for name, value in monitor.snapshot().items() if name not in ("seen_ids", "withdrawn", "checksum")}
+    return {
+        name: value for name, value in monitor.snapshot().items() if name not in ("seen_ids", "withdrawn", "checksum")
+    }
 
 
 def bits(monitor: Monitor) -> str:

@@ -64,9 +64,7 @@ def note_main(
 
 
 @kernel
-def note_anchor(
-    clock: NDArray[np.int64], position: int, evalue: float, threshold: float, measure: int = 0
-) -> bool:
+def note_anchor(clock: NDArray[np.int64], position: int, evalue: float, threshold: float, measure: int = 0) -> bool:
     """Book one applied re-score; on the epoch's first anchor alarm return True.
 
     What is still to come is withdrawn then. With `measure` it is kept instead, and made up to that many draws at least:

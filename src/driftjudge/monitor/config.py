@@ -133,14 +133,15 @@ class MonitorConfig:
     screen: bool = FROM_PRESET
     """Leave out anchors on which the judge disagrees with itself in the defining passes."""
     local_share: float = FROM_PRESET
-    """Mass of the anchor family that is spread over strata, where the anchors carry them; 0 watches all anchors as one."""
+    """Mass of the anchor family that is spread over strata, where the anchors carry them; 0 watches all anchors as
+    one."""
     stratum_anchors: int = 20
     """Fewest kept anchors with which a stratum is watched by itself: below, its bounds leave little to see."""
     measure: int = FROM_PRESET
     """Anchors re-scored at once after a judge alarm, to measure by how much the judge moved."""
     shift_share: float = FROM_PRESET
-    """Share of alpha_system that pays for the bound on the judge's shift when, after a judge alarm, the system is tested
-    against bars lowered by it; 0 does without that test."""
+    """Share of alpha_system that pays for the bound on the judge's shift when, after a judge alarm, the system is
+    tested against bars lowered by it; 0 does without that test."""
     shift_tolerance: float = 0.05
     """How far the judge's mean shift on a stratum's healthy items may lie below that on the anchors."""
     cheap_price: float = 0.000195

@@ -1,18 +1,19 @@
 """After a judge alarm: measure the judge anew, and test the system against bars lowered by how far the judge moved.
 
-Nothing from before the alarm is used, because nobody knows when the judge changed: the alarm is a stopping time, re-scores
-and labels after it are the new judge's. With u the usual score of an anchor, y0 and y1 the old and the new judge's,
+Nothing from before the alarm is used, because nobody knows when the judge changed: the alarm is a stopping time,
+re-scores and labels after it are the new judge's. With u the usual score of an anchor, y0 and y1 the old and the new
+judge's,
 
     shift = E[y1 - u] - E[y0 - u]  >=  low1 - high0
 
-where low1 is a confidence sequence over the re-scores since the alarm and high0 a bound from the baseline's fresh passes,
-each at half of `shift_share` of alpha_system. A healthy cell then has a mean of at least
+where low1 is a confidence sequence over the re-scores since the alarm and high0 a bound from the baseline's fresh
+passes, each at half of `shift_share` of alpha_system. A healthy cell then has a mean of at least
 
     m' = m + min(low1 - high0, 0) - shift_tolerance
 
 under the new judge, if the anchors represent the stream to within the tolerance. m' rises as re-scores come in; it is
-fixed before each label is known, so that the main family's own step tests it. Bars are never raised: near the top of the
-scale a more lenient judge has no room to be as lenient as on the anchors.
+fixed before each label is known, so that the main family's own step tests it. Bars are never raised: near the top of
+the scale a more lenient judge has no room to be as lenient as on the anchors.
 
 A call that failed counts against a high bar: as the worst score after the alarm, as the best one before.
 """
@@ -47,8 +48,8 @@ NO_USUAL = 0.5
 """Stands in for the usual score of an anchor that the judge usually refuses; it cancels."""
 
 COUNT, READ, ALARM_AT, STARTED, SETTLED = range(5)
-"""Progress: re-scores kept; how many the bounds in force have seen; position of the alarm; whether any bar is tested; and
-whether it is settled which anchors speak for which stratum."""
+"""Progress: re-scores kept; how many the bounds in force have seen; position of the alarm; whether any bar is tested;
+and whether it is settled which anchors speak for which stratum."""
 
 
 class Correction(NamedTuple):
@@ -95,7 +96,14 @@ def new_correction(
     test = config.shift_share > 0.0 and not np.isnan(nulls).all()
     ways = 2 if baseline.local else 1
     delta = config.alpha_system * config.shift_share / (2 * ways * rubrics * groups) if test else 0.5
-    key: Hashable = ("before", config.rubrics, config.screen, config.baseline_share, delta, tuple(anchor_group.tolist()))
+    key: Hashable = (
+        "before",
+        config.rubrics,
+        config.screen,
+        config.baseline_share,
+        delta,
+        tuple(anchor_group.tolist()),
+    )
     if key not in anchors.baselines:
         anchors.baselines[key] = _before(config, anchors, baseline, anchor_group, groups, delta)
     correction = Correction(

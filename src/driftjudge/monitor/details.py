@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from driftjudge.monitor.config import MonitorConfig
 from driftjudge.monitor.evidence import Agreement, Drop, Evidence, JudgeShift, JudgeStratum, SystemDuringJudge
 from driftjudge.monitor.verdict import ANY_RUBRIC
 
@@ -20,7 +19,7 @@ def details_of(evidence: Evidence) -> tuple[str, ...]:
         lines += _stratum_lines(evidence.judge_strata)
         lines += _agreement_lines(evidence.agreement)
     if evidence.during_judge is not None:
-        lines += _during_lines(evidence.during_judge, evidence.config)
+        lines += _during_lines(evidence.during_judge)
     if evidence.verdict.kind in ("system", "unattributed"):
         lines += _drop_lines(evidence.drops)
     return tuple(lines)
@@ -37,8 +36,8 @@ def _shift_lines(shifts: Sequence[JudgeShift]) -> list[str]:
         widest = max(rest, key=lambda shift: shift.high - shift.low)
         names = listed([shift.rubric for shift in rest])
         lines.append(
-            f"No mean shift is shown on {names}: with {widest.rescores} re-scores it lies between {widest.low:+.2f} and "
-            f"{widest.high:+.2f} at the widest."
+            f"No mean shift is shown on {names}: with {widest.rescores} re-scores it lies between {widest.low:+.2f} "
+            f"and {widest.high:+.2f} at the widest."
         )
     return lines
 
@@ -78,13 +77,13 @@ def _agreement_lines(agreement: Sequence[Agreement]) -> list[str]:
             )
         else:
             lines.append(
-                f"The new judge agrees {part.reading} with the humans{where}: its mean distance is {part.now:.2f} after "
-                f"{part.before:.2f}, the difference between {part.low:+.2f} and {part.high:+.2f}."
+                f"The new judge agrees {part.reading} with the humans{where}: its mean distance is {part.now:.2f} "
+                f"after {part.before:.2f}, the difference between {part.low:+.2f} and {part.high:+.2f}."
             )
     return lines[: MOST_NAMED + 1]
 
 
-def _during_lines(during: SystemDuringJudge, config: MonitorConfig) -> list[str]:
+def _during_lines(during: SystemDuringJudge) -> list[str]:
     if during.state == "untested":
         return ["Whether the system dropped as well is not tested: its bars belong to the old judge."]
     known = [part for part in during.lowered if part[2] < 1.0]
@@ -111,8 +110,8 @@ def _drop_lines(drops: Sequence[Drop]) -> list[str]:
     ]
     if lines:
         lines.append(
-            f"Such intervals held the truth at {drops[0].claimed:.0%} or more of simulated alarms; they are estimates, not "
-            "bounds."
+            f"Such intervals held the truth at {drops[0].claimed:.0%} or more of simulated alarms about drops of 0.15 "
+            "to 0.45; they are estimates, not bounds."
         )
     return lines
 

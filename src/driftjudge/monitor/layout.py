@@ -10,7 +10,8 @@ from driftjudge.stats.onset import ONSET_WIDTH
 
 BAR, NULL, WEALTH, SUM_D, SUM_D2, SUM_CHEAP, RECENT, ONSET = range(8)
 """Columns of a cell: q0; m (NaN: not watched); its e-value; sums of d, d^2 and the cheap score; the evidence since it
-last began anew, which steers the strong judge's budget; when a drop may have begun (`stats/onset.py`); then the mixture."""
+last began anew, which steers the strong judge's budget; when a drop may have begun (`stats/onset.py`); then the
+mixture."""
 
 GROWN = ONSET + ONSET_WIDTH
 """Where the mixture of a cell begins."""

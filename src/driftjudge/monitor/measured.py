@@ -1,9 +1,8 @@
 """What the re-scores since a judge alarm say: how far the judge moved, and whether it agrees better with the humans.
 
-Both are differences on the same anchor between a score and the usual one, so that anchors that differ from each other cost
-nothing: y - u for the shift, |y - h| - |u - h| for the distance to the humans. Half of alpha_judge pays for the confidence
-sequence of the new judge, half for the bound on what the old one did in the fresh baseline passes.
-"""
+Both are differences on the same anchor between a score and the usual one, so that anchors that differ from each other
+cost nothing: y - u for the shift, |y - h| - |u - h| for the distance to the humans. Half of alpha_judge pays for the
+confidence sequence of the new judge, half for the bound on what the old one did in the fresh baseline passes. """
 
 from __future__ import annotations
 
@@ -63,9 +62,7 @@ class Measured:
             usual = float(np.nanmean(self.usual_distance[:, part]))
             change = self._change(old, new, len(parts))
             level, now = 1.0 - self.config.alpha_judge, usual + change.now
-            found.append(
-                Agreement(name, usual + change.before, now, change.low, change.high, level, change.rescores)
-            )
+            found.append(Agreement(name, usual + change.before, now, change.low, change.high, level, change.rescores))
         return tuple(found)
 
     def _change(self, old: Matrix, new: Matrix, intervals: int) -> Change:

@@ -194,7 +194,11 @@ def _during_judge(monitor: Monitor) -> SystemDuringJudge | None:
     verdict = monitor.verdict
     local = bool((correction.stratum_group != 0).any())
     groups = [config.strata[t] for t in monitor.baseline.local] if local else [ANY_RUBRIC]
-    whose = "the anchors of each stratum represent its items" if local else "the anchors represent the items of every stratum"
+    whose = (
+        "the anchors of each stratum represent its items"
+        if local
+        else "the anchors represent the items of every stratum"
+    )
     return SystemDuringJudge(
         state=verdict.system_during_judge,
         alarm_at=verdict.system_during_judge_at,
@@ -203,7 +207,8 @@ def _during_judge(monitor: Monitor) -> SystemDuringJudge | None:
         threshold=log_evalue(corrected.threshold),
         rescores=int(correction.progress[COUNT_MEASURED]),
         lowered=tuple(
-            (config.rubrics[r], groups[group], min(-float(by), 1.0)) for (group, r), by in np.ndenumerate(correction.lowered)
+            (config.rubrics[r], groups[group], min(-float(by), 1.0))
+            for (group, r), by in np.ndenumerate(correction.lowered)
         ),
         alpha=config.alpha_system,
         assumption=(

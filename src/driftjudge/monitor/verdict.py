@@ -71,8 +71,8 @@ class Verdict:
                 dropped = _listed([f"{rubric} in {stratum}" for rubric, stratum in self.system_during_judge_cells])
                 return (
                     f"The judge moved and your system got worse as well: {anchors} {how} (alarm at item "
-                    f"{self.judge_alarm_at}), and {dropped} fell below even the bars lowered by the judge's shift (item "
-                    f"{self.system_during_judge_at})."
+                    f"{self.judge_alarm_at}), and {dropped} fell below even the bars lowered by the judge's shift "
+                    f"(item {self.system_during_judge_at})."
                 )
             return (
                 f"The judge moved, not necessarily your system: {anchors} {how} "

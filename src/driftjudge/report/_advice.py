@@ -50,8 +50,7 @@ def _system(evidence: Evidence) -> list[str]:
     named = [f"{rubric} in {stratum}" for rubric, stratum in evidence.verdict.cells]
     where = f"Start with {listed(named)}." if named else "No single cell stands out: the drop is spread over several."
     return [
-        f"Look for what changed in the system before item {_at(evidence.verdict.system_alarm_at)}: "
-        "a release, a prompt, a model, the data it reads.",
+        f"Look for what changed in the system {_when(evidence)}: a release, a prompt, a model, the data it reads.",
         where,
         "When it is dealt with, acknowledge the alarm: a new epoch starts with fresh evidence.",
     ]
@@ -62,8 +61,12 @@ def _judge(evidence: Evidence) -> list[str]:
     about = (
         f"It was first noticed on {listed(moved)}; the shifts below say how far each rubric moved. " if moved else ""
     )
+    first = "Do not roll back the system on these scores: the yardstick itself moved."
+    if evidence.verdict.system_during_judge == "dropped":
+        worse = listed([f"{rubric} in {stratum}" for rubric, stratum in evidence.verdict.system_during_judge_cells])
+        first = f"Look into the system as well, starting with {worse}: more than the judge moved."
     return [
-        "Do not roll back the system on these scores: the yardstick itself moved.",
+        first,
         f"{about}Check the strong judge's model version, prompt and sampling settings "
         f"before item {_at(evidence.verdict.judge_alarm_at)}.",
         "Restore the old judge, or accept the new one and re-anchor: new baselines and new bars open a new epoch.",
@@ -77,6 +80,14 @@ def _unattributed(evidence: Evidence) -> list[str]:
         "Let people score a sample of recent items and compare it with the strong judge's scores.",
         "Add human-labelled anchors, so that the next alarm can be attributed.",
     ]
+
+
+def _when(evidence: Evidence) -> str:
+    """Between which items to look, where the alarm could say."""
+    if not evidence.drops:
+        return f"before item {_at(evidence.verdict.system_alarm_at)}"
+    drop = evidence.drops[0]
+    return f"at about item {_at(drop.since)} (between {_at(drop.since_low)} and {_at(drop.since_high)})"
 
 
 def _at(position: int | None) -> str:

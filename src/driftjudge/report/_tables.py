@@ -7,6 +7,7 @@ from html import escape
 
 from driftjudge.monitor.config import MonitorConfig
 from driftjudge.monitor.evidence import Evidence
+from driftjudge.monitor.verdict import ANY_RUBRIC
 from driftjudge.report._words import figure, interval, is_watched, signed, strength
 
 MOST_ROWS = 500
@@ -76,6 +77,49 @@ def shifts_table(evidence: Evidence) -> str:
         "evidence of more lenient (ln e)",
     ]
     return _table(heads, rows, "Scores on the 0 to 1 scale; below zero the judge is harsher.", names=1, bold=())
+
+
+def agreement_table(evidence: Evidence) -> str:
+    """How far the judge lies from the humans, before and since its alarm."""
+    rows = [
+        [
+            "all rubrics" if part.rubric == ANY_RUBRIC else part.rubric,
+            part.reading,
+            figure(part.before, 3),
+            figure(part.now, 3),
+            f"{signed(part.low)} to {signed(part.high)}",
+            f"{part.rescores:,}",
+        ]
+        for part in evidence.agreement
+    ]
+    heads = [
+        "rubric",
+        "agreement now",
+        "mean distance at time 0",
+        "now",
+        "anytime-valid interval of the change",
+        "re-scores",
+    ]
+    level = f"{evidence.agreement[0].level:.0%}"
+    note = f"Distance is |judge - human|; below zero the new judge agrees better. The intervals hold together with {level}."
+    return _table(heads, rows, note, names=2, bold=())
+
+
+def judge_strata_table(evidence: Evidence) -> str:
+    """What the anchors of each stratum say about the judge."""
+    rows = [
+        [
+            part.stratum,
+            "moved" if part.named else "not shown",
+            f"{part.anchors:,}",
+            f"{part.rescores:,}",
+            figure(part.log_e, 2),
+        ]
+        for part in evidence.judge_strata
+    ]
+    bold = [number for number, part in enumerate(evidence.judge_strata) if part.named]
+    heads = ["stratum", "judge", "anchors", "re-scores", "evidence (ln e)"]
+    return _table(heads, rows, "Strata with enough anchors to be watched by themselves.", names=2, bold=bold)
 
 
 def settings_table(config: MonitorConfig) -> str:

@@ -71,6 +71,7 @@ def report_html(
         about=f"{escape(title)} · {escape(source)} · {escape(_words.count(evidence.cost.items, 'item'))}",
         badge=escape(_advice.badge(verdict)),
         verdict=escape(verdict.explain()),
+        details=_list("ul", evidence.details) if evidence.details else "",
         promise=f"Error rate in force: {escape(verdict.promise)}.",
         replica=f'<aside class="replica"><p>{escape(REPLICA)}</p></aside>' if replica else "",
         advice=_list("ul", _advice.advice(evidence)),
@@ -124,7 +125,17 @@ def _shifts(charts: ChartHtml, evidence: Evidence) -> str:
             "<p>There are no anchors, so nothing is known about the judge, and no alarm can be attributed. "
             "Human-labelled anchors that the strong judge scores again and again would tell.</p>"
         )
-    return charts.figures["shift"] + _tables.shifts_table(evidence)
+    return charts.figures["shift"] + _tables.shifts_table(evidence) + _more_about_the_judge(evidence)
+
+
+def _more_about_the_judge(evidence: Evidence) -> str:
+    """Whether it agrees with the humans as before, and where it moved; nothing while neither is known."""
+    parts = []
+    if any(part.rescores for part in evidence.agreement):
+        parts.append(f"<h3>Does the new judge agree with the humans?</h3>{_tables.agreement_table(evidence)}")
+    if evidence.judge_strata:
+        parts.append(f"<h3>All strata or one?</h3>{_tables.judge_strata_table(evidence)}")
+    return "".join(parts)
 
 
 def _cost(charts: ChartHtml, evidence: Evidence) -> str:

@@ -68,9 +68,8 @@ class ServiceSettings:
         for name in ("host", "store"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name):
                 raise SettingsError(f"{name} is {getattr(self, name)!r}; give a text")
-        if not isinstance(self.public_url, str) or (
-            self.public_url and (urlsplit(self.public_url).scheme not in ("http", "https") or not self.public_url.isprintable())
-        ):
+        public: object = self.public_url  # a file may say anything
+        if not isinstance(public, str) or not (public == "" or _is_address(public)):
             raise SettingsError(f"public_url is {self.public_url!r}; write for example https://driftjudge.example.org")
         if self.log_level not in ("debug", "info", "warning", "error"):
             raise SettingsError(f"log_level is {self.log_level!r}; choose debug, info, warning or error")
@@ -83,6 +82,10 @@ class ServiceSettings:
     def over(self, **given: Any) -> ServiceSettings:
         """These settings with those on top that were given (not None)."""
         return replace(self, **{name: value for name, value in given.items() if value is not None})
+
+
+def _is_address(url: str) -> bool:
+    return urlsplit(url).scheme in ("http", "https") and url.isprintable()
 
 
 def is_loopback(host: str) -> bool:

@@ -126,9 +126,9 @@ def _rejected(values: NDArray[np.float64], bets: NDArray[np.float64], candidate:
 def highest_average(values: NDArray[np.float64], delta: float) -> float:
     """Upper bound of the average expectation of independent values on [0, 1], whose laws may all differ.
 
-    Chernoff's bound with the divergence of two coins: by convexity E exp(-l x) <= 1 - p + p exp(-l), and the product over
-    values is largest when all p are equal, so that P(mean <= x) <= exp(-n kl(x, p)) for the average expectation p (Hoeffding
-    1963, theorem 1). With no value above 0 it is the Clopper-Pearson bound.
+    Chernoff's bound with the divergence of two coins: by convexity E exp(-l x) <= 1 - p + p exp(-l), and the product
+    over values is largest when all p are equal, so that P(mean <= x) <= exp(-n kl(x, p)) for the average expectation
+    p (Hoeffding 1963, theorem 1). With no value above 0 it is the Clopper-Pearson bound.
 
     >>> round(highest_average(np.zeros(300), 0.05), 4), highest_average(np.ones(3), 0.05)
     (0.0099, 1.0)
@@ -147,8 +147,8 @@ def highest_average(values: NDArray[np.float64], delta: float) -> float:
 def signed_average_bounds(values: NDArray[np.float64], delta: float) -> tuple[float, float]:
     """Lower and upper bound of the average expectation of independent values on [-1, 1], each except with `delta`.
 
-    What lies above 0 and what lies below are bounded apart, `delta` / 2 each: differences of a judge from itself are nearly
-    all 0, and then both bounds are near.
+    What lies above 0 and what lies below are bounded apart, `delta` / 2 each: differences of a judge from itself are
+    nearly all 0, and then both bounds are near.
 
     >>> low, high = signed_average_bounds(np.zeros(600), 0.01)
     >>> bool(-0.01 < low < 0.0 < high < 0.01)

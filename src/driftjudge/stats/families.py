@@ -34,9 +34,7 @@ def pool(rows: NDArray[np.float64], column: int, first: int, last: int, rule: in
     return pooled
 
 
-def e_holm(
-    evalues: NDArray[np.float64], alpha: float, weights: NDArray[np.float64] | None = None
-) -> NDArray[np.bool_]:
+def e_holm(evalues: NDArray[np.float64], alpha: float, weights: NDArray[np.float64] | None = None) -> NDArray[np.bool_]:
     """Members rejected with family-wise error at most `alpha`, under any dependence (Vovk and Wang 2021, section 5).
 
     The closure of the average: member i is named when every subset that contains i has a mean of at least 1/alpha.

@@ -77,9 +77,10 @@ LARGEST_SHARE = 0.9
 def lowest_mean_so_far(values: NDArray[np.float64], delta: float) -> float:
     """Lower confidence sequence of a mean on [0, 1], at every length at once except with probability `delta`.
 
-    Waudby-Smith and Ramdas (2024), section 4: for a candidate c the wealth prod(1 + lambda_i (x_i - c)), lambda_i from the
-    values before i, is a supermartingale when no conditional mean exceeds c; candidates whose wealth ever reached 1/delta
-    are rejected. Wealth falls with c, factor by factor, so the rejected ones lie below one number, found by bisection.
+    Waudby-Smith and Ramdas (2024), section 4: for a candidate c the wealth prod(1 + lambda_i (x_i - c)), lambda_i
+    from the values before i, is a supermartingale when no conditional mean exceeds c; candidates whose wealth ever
+    reached 1/delta are rejected. Wealth falls with c, factor by factor, so the rejected ones lie below one number,
+    found by bisection.
 
     >>> x = np.tile(np.array([0.375, 0.5, 0.375]), 20)
     >>> bool(0.35 < lowest_mean_so_far(x, 0.01) < float(np.mean(x)))

@@ -218,3 +218,70 @@ def test_a_private_target_is_refused_without_a_request(post: Post) -> None:
     assert receiver.requests == []
     assert counts["it"][:2] == (1, 0)
     assert "allow_private" in counts["it"][2]
+
+
+def _verdict(kind: str, status: str) -> dict[str, Any]:
+    verdict = {"kind": kind, "status": status, "epoch": 2, "cells": [["tone", "chat"]], "rubrics": []}
+    return {"verdict": verdict, "sentence": "It moved.", "facts": [], "advice": "", "note": ""}
+
+
+def _tell(post: Post, kind: str, payload: dict[str, Any], key: str = KEY) -> None:
+    with post.store.begin() as tx:
+        store_outbox.add(tx, monitor="shop", dedup_key=key, kind=kind, payload=payload, at=post.now)
+
+
+def test_whoever_heard_of_a_system_alarm_hears_that_it_was_the_judge_and_that_it_is_over(post: Post) -> None:
+    with http_receiver() as receiver:
+        _tell(post, "opened", _verdict("system", "pending"))
+        _tell(post, "attributed", _verdict("judge", "final"))
+        _tell(post, "closed", _verdict("judge", "final"))
+        post.until_empty(post.dispatcher(only(PagerDuty("key", receiver.url), subjects=("system",))))
+        sent = [(one.json["event_action"], one.json["payload"]["class"]) for one in receiver.accepted]
+    assert sent == [("trigger", "system"), ("trigger", "judge"), ("resolve", "judge")]
+
+
+def test_whoever_heard_nothing_of_an_alarm_does_not_hear_of_its_end(post: Post) -> None:
+    _tell(post, "opened", _verdict("system", "pending"))
+    _tell(post, "attributed", _verdict("judge", "final"))
+    _tell(post, "closed", _verdict("judge", "final"))
+    dispatcher = post.dispatcher(
+        only(Slack("http://127.0.0.1:9"), subjects=("system",), phases=("attributed", "closed"))
+    )
+    assert (dispatcher.step(), post.waiting()) == (0, 0)
+
+
+def test_an_alarm_that_is_final_at_once_is_an_opening_too(post: Post) -> None:
+    with http_receiver() as receiver:
+        _tell(post, "opened", _verdict("judge", "final"))
+        _tell(post, "attributed", _verdict("judge", "final"))
+        _tell(post, "closed", _verdict("judge", "final"))
+        post.until_empty(post.dispatcher(only(PagerDuty("key", receiver.url), phases=("opened", "closed"))))
+    assert [one.json["event_action"] for one in receiver.accepted] == ["trigger", "resolve"]
+
+
+def test_a_sink_that_hangs_costs_a_round_one_attempt_however_much_waits_for_it(post: Post) -> None:
+    with http_receiver(["hang"] * 20) as receiver:
+        for number in range(20):
+            _tell(post, "opened", _verdict("system", "pending"), key=f"k{number}")
+        dispatcher = post.dispatcher(only(Slack(receiver.url)), timeout=0.2)
+        dispatcher.step()
+        assert len(receiver.requests) == 1
+        with post.store.read() as tx:
+            waiting = store_outbox.undelivered(tx)
+        assert [one.attempts for one in waiting] == [1] + [0] * 19
+        assert [one.next_attempt_at <= post.now for one in waiting] == [False] + [True] * 19
+        dispatcher.step()
+        assert len(receiver.requests) == 2
+        receiver.released.set()
+
+
+def test_what_waits_for_a_dead_sink_leaves_room_for_the_others(post: Post) -> None:
+    outbox = StoreOutbox(post.store)
+    for number in range(30):
+        _tell(post, "opened", _verdict("system", "pending"), key=f"k{number}")
+    for row, _ in outbox.unrouted(100):
+        outbox.route(row, {"dead": post.now})
+    _tell(post, "opened", _verdict("system", "pending"), key="new")
+    for row, _ in outbox.unrouted(100):
+        outbox.route(row, {"alive": post.now})
+    assert [one.alert.key for one in outbox.due(post.now, 5) if one.sink == "alive"] == ["new"]

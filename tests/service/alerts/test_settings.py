@@ -141,3 +141,12 @@ def test_an_address_that_is_none_is_refused_without_showing_it(url: str) -> None
     with pytest.raises(TargetError) as caught:
         check_target(url, resolver=lambda *_: ["93.184.216.34"])
     assert "pw" not in str(caught.value)
+
+
+def test_a_sink_that_no_route_names_gets_everything_beside_those_that_are_named() -> None:
+    sinks = [{"name": name, "kind": "webhook", "url": "https://example.org/"} for name in ("named", "forgotten")]
+    settings = read_alerts({"sinks": sinks, "routes": [{"sinks": ["named"], "subjects": ["judge"]}]}, {})
+    assert [(route.sinks, route.subjects) for route in settings.routes] == [
+        (("named",), ("judge",)),
+        (("forgotten",), ("*",)),
+    ]

@@ -22,7 +22,9 @@ from driftjudge.lab.planner.world import World
 from driftjudge.monitor import MonitorConfig
 
 MOST_STRATA = 12
-"""Of more strata, those in which a drop is hardest to see are simulated."""
+"""Of more strata, those in which a drop is hardest to see are simulated on fresh streams."""
+MOST_SCANNED = 6
+"""And fewer of them for the menu, in which easy ones say nothing."""
 SEEDS_PER_PLAN = 10_000_000
 SCANNING, REACHING, CONFIRMING = 0, 1_000_000, 2_000_000
 
@@ -110,7 +112,7 @@ class _Search:
 
     def plan(self) -> Plan:
         bench, target, calibration = self.bench, self.target, self.calibration
-        main = main_menu(bench, target, calibration, self.strata, self.enough, self.scanning)
+        main = main_menu(bench, target, calibration, self.strata[:MOST_SCANNED], self.enough, self.scanning)
         anchors = anchor_menu(bench, target, calibration, self.enough, self._price_of, self.scanning)
         reach = Reach(bench, target, calibration, self.enough, self.cheap, main, anchors, self.reaching)
         budgets = self._budgets(main, reach)
@@ -152,7 +154,7 @@ class _Search:
         spread = np.array([world.strong[world.codes == t].std(axis=0) for t in range(len(world.strata))])
         power = world.shares * np.max((margin / np.maximum(spread, 0.01)) ** 2, axis=1)
         hardest = [t for t in np.argsort(power, kind="stable").tolist() if world.strata[t] not in self.target.exempt]
-        return sorted(hardest[:MOST_STRATA])
+        return hardest[:MOST_STRATA]
 
     def _fresh(self, attempt: int) -> range:
         first = self.seed * SEEDS_PER_PLAN + CONFIRMING * (1 + attempt)

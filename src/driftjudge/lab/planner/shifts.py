@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,10 @@ from numpy.typing import NDArray
 
 MOST_LEVELS = 25
 """Scores with more distinct values than this are continuous, as in the anchors' baseline."""
-CONTINUOUS_STEP = 0.05
+CONTINUOUS_STEP = 0.25
+"""How far a continuous score moves when its judge changes its mind. A small shift of every score would be easier to
+see on the anchors than the same mean shift of a few."""
+CONTINUOUS_NOISE = 0.05
 """How far a continuous score moves when a judge that repeats itself badly is asked again."""
 
 
@@ -17,25 +21,20 @@ CONTINUOUS_STEP = 0.05
 class Move:
     """What happens to the scores of one rubric.
 
-    On a grid, every score moves `steps` levels and a share of the items one level more: a judge that gave 0, 1, 2, 3, 4
-    still does. Continuous scores all move by `amount`. Both stop at the ends of the scale.
+    Every score moves `steps` levels of its grid, and a share of the items one level more: a judge that gave 0, 1, 2, 3
+    and 4 still does. Continuous scores move by `CONTINUOUS_STEP` instead. All stop at the ends of the scale.
     """
 
     sign: int
     levels: NDArray[np.float64]
-    """Empty for continuous scores."""
+    """What the judge gives; empty for continuous scores."""
     steps: int
     share: float
-    amount: float
     mean_shift: float
     """What the mean really moves by: the wanted shift, or less where the scale ends."""
 
     def apply(self, scores: NDArray[np.float64], lots: NDArray[np.float64]) -> NDArray[np.float64]:
         """The moved scores; `lots` are uniform numbers that decide which items move further."""
-        if self.mean_shift == 0.0:
-            return scores
-        if not len(self.levels):
-            return np.clip(scores + self.sign * self.amount, 0.0, 1.0)
         further = self.steps + (lots < self.share)
         return _stepped(self.levels, scores, self.sign * further)
 
@@ -52,36 +51,23 @@ def move_of(population: NDArray[np.float64], by: float) -> Move:
     """
     sign, wanted = (1 if by > 0 else -1), abs(by)
     levels = np.unique(population.round(9))
-    if len(levels) > MOST_LEVELS:
-        return _continuous(population, sign, wanted)
-    reach = [abs(float(np.mean(_stepped(levels, population, sign * m) - population))) for m in range(len(levels))]
+    most = len(levels)
+    if most > MOST_LEVELS:
+        levels, most = np.empty(0), math.ceil(1.0 / CONTINUOUS_STEP) + 1
+    reach = [abs(float(np.mean(_stepped(levels, population, sign * m) - population))) for m in range(most)]
     if wanted >= reach[-1]:
-        return Move(sign, levels, len(levels), 0.0, 0.0, sign * reach[-1])
+        return Move(sign, levels, most, 0.0, sign * reach[-1])
     m = int(np.searchsorted(reach, wanted, side="right"))
     share = (wanted - reach[m - 1]) / (reach[m] - reach[m - 1])
-    return Move(sign, levels, m - 1, share, 0.0, sign * wanted)
-
-
-def _continuous(population: NDArray[np.float64], sign: int, wanted: float) -> Move:
-    """Clipping takes part of a shift back, so the amount is larger than the shift of the mean."""
-
-    def moved(amount: float) -> float:
-        return abs(float(np.mean(np.clip(population + sign * amount, 0.0, 1.0) - population)))
-
-    nothing = np.empty(0)
-    if wanted >= moved(1.0):
-        return Move(sign, nothing, 0, 0.0, 1.0, sign * moved(1.0))
-    low, high = wanted, 1.0
-    for _ in range(40):
-        middle = (low + high) / 2.0
-        low, high = (middle, high) if moved(middle) < wanted else (low, middle)
-    return Move(sign, nothing, 0, 0.0, high, sign * wanted)
+    return Move(sign, levels, m - 1, share, sign * wanted)
 
 
 def _stepped(
     levels: NDArray[np.float64], scores: NDArray[np.float64], steps: int | NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Scores moved by so many levels of their grid, up or down, as far as it goes."""
+    if not len(levels):
+        return np.clip(scores + CONTINUOUS_STEP * steps, 0.0, 1.0)
     middles = (levels[1:] + levels[:-1]) / 2.0
     at = np.searchsorted(middles, scores)
     moved: NDArray[np.float64] = levels[np.clip(at + steps, 0, len(levels) - 1)]
@@ -98,7 +84,7 @@ def asked_again(
     columns = []
     for r, grid in enumerate(levels):
         if len(grid) > MOST_LEVELS:
-            columns.append(np.clip(scores[:, r] + CONTINUOUS_STEP * moves[:, r], 0.0, 1.0))
+            columns.append(np.clip(scores[:, r] + CONTINUOUS_NOISE * moves[:, r], 0.0, 1.0))
         else:
             columns.append(np.where(moves[:, r] == 0, scores[:, r], _stepped(grid, scores[:, r], moves[:, r])))
     return np.stack(columns, axis=1)

@@ -22,7 +22,7 @@ def assumed(
     which = "the rubric whose scores vary most moves" if assumptions.one_rubric else "all rubrics move"
     said.append(
         f"In a drop or a judge change {which} by the stated mean, on the same items: a share of the scores moves one "
-        f"step of the judge's own scale (continuous scores all move alike)."
+        f"step of the judge's own scale (0.25 where scores are continuous)."
     )
     said.append(
         "The cheap judge is blind to a drop, the hard case (--cheap-sees)."

@@ -236,7 +236,7 @@ class Dispatcher:
         return held
 
     def _attempt_all(self, line: Sequence[Delivery]) -> None:
-        """One sink's messages, as long as it answers: the round, and with it every other sink, waits for the slowest."""
+        """One sink's messages, as long as it answers: the round, and with it every sink, waits for the slowest."""
         until, there = time.monotonic() + LONGEST_ROUND, True
         for delivery in line:
             if not there or time.monotonic() > until:

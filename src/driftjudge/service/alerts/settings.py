@@ -64,15 +64,16 @@ class Route:
         what becomes of it under another: `system` may turn into `judge`, and both must end. The first message of an
         alarm is its opening, even where the verdict is final at once.
         """
-        if earlier and alert.phase in self.phases:
-            return any(self.takes(before, earlier[:place]) for place, before in enumerate(earlier)) or self._named(alert)
-        opens = not earlier and alert.phase == "attributed" and "opened" in self.phases
+        heard = any(self._meets(before, first=place == 0) for place, before in enumerate(earlier))
+        return self._meets(alert, first=not earlier) or (heard and alert.phase in self.phases)
+
+    def _meets(self, alert: Alert, *, first: bool) -> bool:
+        opens = first and alert.phase == "attributed" and "opened" in self.phases
         return (alert.phase in self.phases or opens) and self._named(alert)
 
     def _named(self, alert: Alert) -> bool:
-        return (
-            any(fnmatchcase(alert.monitor, pattern) for pattern in self.monitors)
-            and any(pattern in ("*", alert.subject) for pattern in self.subjects)
+        return any(fnmatchcase(alert.monitor, pattern) for pattern in self.monitors) and any(
+            pattern in ("*", alert.subject) for pattern in self.subjects
         )
 
 
@@ -113,8 +114,10 @@ def read_alerts(
             raise AlertSettingsError(f"two alert sinks are called {made.name!r}; give each a name of its own")
         sinks[made.name] = made
     routes = tuple(_route(raw, sinks) for raw in raw_routes)
-    if sinks and not routes:  # somebody who names a sink and no route wants everything there
-        routes = (Route(tuple(sinks)),)
+    named = {name for route in routes for name in route.sinks}
+    left = tuple(name for name in sinks if name not in named)
+    if left:  # somebody who names a sink and no route to it wants everything there
+        routes = (*routes, Route(left))
     return AlertSettings(sinks, routes)
 
 
