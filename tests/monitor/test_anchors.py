@@ -98,3 +98,15 @@ def test_human_labels_that_are_not_a_table_of_numbers_are_refused(human: Any) ->
 
 def test_an_anchor_set_has_the_length_of_its_ids() -> None:
     assert len(make_anchors(count=17)) == 17
+
+
+def test_strata_are_one_text_per_anchor_and_part_of_what_is_frozen() -> None:
+    plain = AnchorSet(ids=["a", "b"], human=[[0.5], [1.0]], passes=[[0.5], [0.75]])
+    placed = AnchorSet(ids=["a", "b"], human=[[0.5], [1.0]], passes=[[0.5], [0.75]], strata=["s", "t"])
+    assert placed.strata == ("s", "t")
+    assert placed.freeze_hash != plain.freeze_hash
+    assert AnchorSet.from_json(placed.to_json()).strata == ("s", "t")
+    assert "strata" not in plain.to_json()
+    for wrong in (["s"], "st", ["s", ""]):
+        with pytest.raises(AnchorError, match="strata"):
+            AnchorSet(ids=["a", "b"], human=[[0.5], [1.0]], passes=[[0.5], [0.75]], strata=wrong)

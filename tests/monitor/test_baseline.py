@@ -189,3 +189,19 @@ def test_anchors_with_other_rubrics_than_the_config_are_refused() -> None:
 def test_a_fingerprint_without_a_share_of_alpha_is_refused() -> None:
     with refused(AnchorError, "baseline_share > 0"):
         make_baseline(make_anchors(), make_config(baseline_share=0.0))
+
+
+def test_strata_are_watched_by_themselves_where_they_hold_enough_anchors() -> None:
+    config = make_config(stratum_anchors=12)
+    plain = make_anchors()
+    strata = ["coding" if a < 30 else "creative" for a in range(len(plain))]
+    anchors = AnchorSet(ids=plain.ids, human=plain.human, passes=plain.passes, strata=strata)
+    baseline = make_baseline(anchors, config)
+    assert baseline.local == (0,)
+    assert baseline.groups is not None
+    assert baseline.groups.tolist() == [1] * 30 + [0] * 10
+    shares = {stratum: sum(c.weight for c in baseline.components if c.stratum == stratum) for stratum in (-1, 0)}
+    assert shares == pytest.approx({-1: 0.5, 0: 0.5})
+    assert any("creative" in note for note in baseline.notes)
+    nowhere = make_baseline(anchors, make_config(stratum_anchors=12, local_share=0.0))
+    assert {component.stratum for component in nowhere.components} == {-1}

@@ -24,7 +24,7 @@ def test_the_robust_preset_restarts_averages_pays_for_its_baselines_and_bursts()
     config = make_config()
     assert (config.preset, config.betting, config.alarm_rule) == ("robust", "restart", "average")
     assert (config.statistics, config.baseline_share) == (("gap", "fingerprint", "paired"), 0.2)
-    assert (config.anchor_every, config.burst) == (50, 60)
+    assert (config.anchor_every, config.burst) == (25, 60)
 
 
 def test_a_given_setting_wins_over_the_preset() -> None:

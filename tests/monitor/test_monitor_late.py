@@ -311,3 +311,34 @@ def test_a_re_score_that_failed_ends_where_one_that_did_not_fail_ends() -> None:
     rescore_all(bumpy)
     rescore_all(smooth)
     assert bumpy.snapshot()["anchor"] == smooth.snapshot()["anchor"]
+
+
+def test_what_waits_what_is_awaited_and_what_is_ignored() -> None:
+    monitor = make_monitor(acquisition="full", budget=1.0, anchored=False)
+    assert (monitor.waiting, monitor.awaits("a"), monitor.ignores("a")) == (0, False, False)
+    for name in ("a", "b"):
+        assert monitor.observe(name, stratum="coding", cheap=GOOD).strong
+    assert (monitor.waiting, monitor.awaits("a"), monitor.awaits("b"), monitor.awaits("c")) == (2, True, True, False)
+    monitor.record_strong("b", GOOD)
+    assert (monitor.waiting, monitor.awaits("a"), monitor.awaits("b")) == (2, True, False), "it waits for the older one"
+    monitor.record_strong("a", GOOD)
+    assert (monitor.waiting, monitor.awaits("a"), monitor.ignores("a")) == (0, False, False)
+
+
+def test_an_unasked_item_behind_an_asked_one_waits_and_is_not_awaited() -> None:
+    monitor = make_monitor(budget=0.5, anchored=False)
+    asked = [monitor.observe(f"i{i}", stratum="coding", cheap=GOOD).strong for i in range(20)]
+    first = asked.index(True)
+    assert not all(asked[first:])
+    assert monitor.waiting == 20 - first
+    assert [monitor.awaits(f"i{i}") for i in range(20)] == asked
+
+
+def test_what_was_outstanding_when_an_epoch_ended_is_ignored() -> None:
+    monitor = make_monitor(budget=1.0, acquisition="full", anchored=False)
+    raise_system_alarm(monitor)
+    monitor.observe("late", stratum="coding", cheap=GOOD)
+    assert (monitor.waiting, monitor.awaits("late"), monitor.ignores("late")) == (1, True, False)
+    monitor.acknowledge()
+    assert (monitor.waiting, monitor.awaits("late"), monitor.ignores("late")) == (0, False, True)
+    assert restored(monitor).ignores("late")

@@ -204,3 +204,10 @@ def test_a_damaged_snapshot_is_refused(damage: str) -> None:
     with pytest.raises(SnapshotError, match=r"damaged|another config") as caught:
         Monitor.restore(state)
     assert "\n" not in str(caught.value)
+
+
+def test_a_number_that_changed_on_its_way_is_noticed_even_where_it_could_be_right() -> None:
+    state = through_json(make_monitor().snapshot())
+    state["main"]["strata"][0][0] += 1.0
+    with pytest.raises(SnapshotError, match="checksum"):
+        Monitor.restore(state)

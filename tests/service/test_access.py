@@ -247,3 +247,23 @@ def test_a_neighbours_wrong_keys_do_not_keep_out_who_came_in_before(access: Acce
     assert access.authenticate(key, HERE).role == "admin"
     with pytest.raises(BackPressureError):
         access.authenticate("dj_000000000000_wrong", HERE)
+
+
+def test_however_many_keys_were_revoked_the_door_stays_locked(
+    access: Access, store: Store, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = access.create(label="admin", role="admin", by="loopback")[0]
+    spare = access.create(label="spare", role="admin", by="loopback")[0]
+    monkeypatch.setattr("driftjudge.store.keys.MOST_KEYS", 2)
+    for _ in range(2):
+        time.now += 10.0
+        access.revoke(access.create(label="newer", role="read", by="loopback")[0].id, by="loopback")
+    time.now += 10.0
+    assert all(one.revoked_at is not None for one in access.rows()), "the list ends before the keys in force"
+    other = Access(store, clock=time)
+    assert other.locked
+    assert other.has_key
+    assert other.renewed(Principal(f"key:{key.id}", "admin")).actor == f"key:{key.id}"
+    other.revoke(spare.id, by="loopback")
+    with pytest.raises(ConflictError, match="last admin key"):
+        other.revoke(key.id, by="loopback")

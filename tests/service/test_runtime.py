@@ -9,6 +9,8 @@ import pytest
 
 from driftjudge.monitor.errors import CalibrationError, MonitorError, ScoreError, UnaskedError, UnknownStratumError
 from driftjudge.monitor.scores import Failure
+from driftjudge.service.alerts.desk import AlertDesk
+from driftjudge.service.alerts.settings import NO_ALERTS
 from driftjudge.service.clock import ManualClock
 from driftjudge.service.errors import (
     BackPressureError,
@@ -695,3 +697,62 @@ def test_a_lease_that_was_lost_while_we_were_away_is_noticed_without_a_command(s
     service.housekeeping.renew()
     assert service._hosts.tokens[1] == mine + 2
     assert service._hosts.loaded(NAME) is not before, "what we remembered of it may be out of date"
+
+
+def test_a_batch_with_an_item_of_an_epoch_long_ended_is_refused_whole(service: Service) -> None:
+    """Late scores of an ended epoch are ignored as long as they are remembered; then nobody asked for them."""
+    start(service, anchored=False, id_memory=1, max_pending=100)
+    drop(service)
+    service.ingest(NAME, [item(900), item(901)])
+    service.acknowledge(NAME)
+    service.ingest(NAME, [item(902)])
+    assert service.wanted_strong(NAME) == ("i902",)
+    with pytest.raises(UnaskedError, match="i900"):
+        service.record_strong(NAME, [StrongIn("i902", GOOD), StrongIn("i900", GOOD)])
+    assert service.wanted_strong(NAME) == ("i902",)
+    assert service.record_strong(NAME, [StrongIn("i902", GOOD), StrongIn("i901", GOOD)]).taken == 2
+
+
+@pytest.mark.parametrize("number", [-1, 0, 99, 2**63, 2**64])
+def test_an_alarm_of_no_number_we_have_is_unknown(service: Service, number: int) -> None:
+    start(service)
+    with pytest.raises(UnknownAlarmError):
+        service.close_alarm(NAME, number)
+
+
+def test_the_anchors_in_force_are_given_back_as_they_were_uploaded(service: Service) -> None:
+    given = [
+        AnchorIn(name, (0.5, 0.75), {"response": name} if name == "b" else None, STRATA[0]) for name in ("z", "b", "a")
+    ]
+    service.create_monitor(NAME, config())
+    service.set_anchors(NAME, given, passes(3), resolution=0.2)
+    service.freeze_anchors(NAME)
+    service.calibrate(NAME, calibration())
+    assert service.frozen_anchors(NAME) == (tuple(given), 0.2)
+    start(service, name="bare", anchored=False)
+    assert service.frozen_anchors("bare") == ((), None)
+
+
+def test_messages_of_alarms_long_over_are_deleted_and_others_stay(tmp_path: Path) -> None:
+    clock = ManualClock()
+    with service_in(tmp_path, clock=clock) as service:
+        start(service, anchored=False)
+        drop(service)
+        alarm = service.acknowledge(NAME)
+        clock.advance(40 * DAY)
+        _deliver(service)
+        service.housekeeping.purge(clock.now())
+        assert len(service.changes(after=0)) >= 2, "the alarm is not over"
+        service.close_alarm(NAME, alarm.id)
+        _deliver(service)
+        service.housekeeping.purge(clock.now())
+        assert service.changes(after=0)[-1].kind == "closed"
+        clock.advance(31 * DAY)
+        service.housekeeping.purge(clock.now())
+        assert service.changes(after=0) == ()
+
+
+def _deliver(service: Service) -> None:
+    desk = AlertDesk(service.store, NO_ALERTS)
+    desk.step()
+    desk.close()

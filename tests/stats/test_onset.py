@@ -6,15 +6,17 @@ import math
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from driftjudge.stats.onset import LARGEST_MASS, MASS, MIDDLE, ONSET_WIDTH, STEEPNESS, onset_of, onset_step
 
 
-def fed(distances: list[float]) -> np.ndarray:  # type: ignore[type-arg]
+def fed(distances: list[float]) -> NDArray[np.float64]:
     state = np.zeros((1, ONSET_WIDTH))
     for n, d in enumerate(distances, start=1):
         onset_step(state, 0, 0, float(n), d)
-    return state[0]
+    row: NDArray[np.float64] = state[0]
+    return row
 
 
 def test_the_recursions_are_averages_over_every_start() -> None:
@@ -38,7 +40,7 @@ def test_a_long_drop_overflows_nothing_and_changes_no_ratio() -> None:
     found = onset_of(state)
     assert 0.0 < state[MASS] <= LARGEST_MASS
     assert found is not None
-    assert found.start == pytest.approx(51.0, abs=1.0)
+    assert found.start == pytest.approx(51.0, abs=2.0)
     assert found.size == pytest.approx(0.6, abs=0.01)
 
 

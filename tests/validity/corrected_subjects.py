@@ -54,10 +54,7 @@ def _subject(preset: Preset, acquisition: Acquisition) -> Subject:
     return Subject(f"corrected-{preset}-{acquisition}", start)
 
 
-CORRECTED_SUBJECTS = tuple(
-    _subject(preset, acquisition)
-    for preset, acquisition in (
-        *(("robust", acquisition) for acquisition in ACQUISITIONS),
-        ("paper", "uniform"),
-    )
+CORRECTED_SUBJECTS = (
+    *(_subject("robust", acquisition) for acquisition in ACQUISITIONS),
+    _subject("paper", "uniform"),
 )

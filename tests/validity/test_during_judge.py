@@ -11,6 +11,7 @@ import pytest
 
 from driftjudge.monitor import AnchorSet, Block, Monitor, MonitorConfig
 from driftjudge.stats._jit import COMPILED
+from tests.validity.checks import Vector
 from tests.validity.exact import assert_rate_above, assert_rate_at_most
 from tests.validity.main_subjects import calibration_of
 
@@ -42,10 +43,9 @@ def world(
     settled = rng.choice([0.4, 0.5, 0.6], size=(ANCHORS, RUBRICS))
     homes = np.arange(ANCHORS) % STRATA
 
-    def judged(scores: np.ndarray, by: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+    def judged(scores: Vector, by: Vector) -> Vector:
         noise = np.where(rng.random(scores.shape) < 0.05, rng.choice([-0.1, 0.1], size=scores.shape), 0.0)
-        answers: np.ndarray = scores + noise + by  # type: ignore[type-arg]
-        return answers
+        return scores + noise + by
 
     passes = np.array([judged(settled, np.zeros((ANCHORS, 1))) for _ in range(6)])
     names = [config.strata[t] for t in homes] if strata else None

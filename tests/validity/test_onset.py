@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from driftjudge.monitor import Block, Monitor, MonitorConfig
+from driftjudge.monitor.config import Acquisition
 from driftjudge.stats._jit import COMPILED
 from driftjudge.stats.onset import CLAIMED
 from tests.validity.exact import assert_rate_at_most
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.skipif(not COMPILED, reason="hundreds of streams take t
 HEALTHY, RUNS, AFTER = np.array([0.0, 0.05, 0.25, 0.4, 0.3]), 120, 4000
 
 
-def misses(drop: float, change: int, acquisition: str) -> tuple[int, int, int]:
+def misses(drop: float, change: int, acquisition: Acquisition) -> tuple[int, int, int]:
     """Alarms, and at how many of them the interval of the start, or of the size, left out the truth."""
     rng = np.random.default_rng([101, round(100 * drop), change])
     alarms = when = size = 0
@@ -27,7 +28,7 @@ def misses(drop: float, change: int, acquisition: str) -> tuple[int, int, int]:
             strata=("s", "t"),
             acquisition=acquisition,
             budget=0.3,
-            seed=seed,  # type: ignore[arg-type]
+            seed=seed,
         )
         bars = np.full((2, 2), float(GRID @ HEALTHY))
         monitor = Monitor(config, calibration=calibration_of(bars - 0.05, bars))
@@ -52,7 +53,9 @@ def misses(drop: float, change: int, acquisition: str) -> tuple[int, int, int]:
 @pytest.mark.parametrize(
     ("drop", "change", "acquisition"), [(0.15, 300, "uniform"), (0.3, 2000, "uniform"), (0.3, 2000, "recent")]
 )
-def test_the_intervals_hold_the_truth_as_often_as_they_claim(drop: float, change: int, acquisition: str) -> None:
+def test_the_intervals_hold_the_truth_as_often_as_they_claim(
+    drop: float, change: int, acquisition: Acquisition
+) -> None:
     alarms, when, size = misses(drop, change, acquisition)
     assert alarms > 0.7 * RUNS
     assert_rate_at_most(when, alarms, 1.0 - CLAIMED)

@@ -122,7 +122,8 @@ def assert_the_same(tried: Case, part: int = 20) -> Course:
     assert (verdict.kind, verdict.status) == course.verdict(config.guard, config.burst)
     assert (verdict.system_alarm_at, verdict.judge_alarm_at) == (course.system_at, course.judge_at)
     assert verdict.system_during_judge_at == course.dropped_at
-    if course.corrected is not None and monitor._corrected is not None and config.shift_share:
+    if course.corrected is not None and config.shift_share:
+        assert monitor._corrected is not None
         np.testing.assert_allclose(main_evalue(monitor._corrected), course.corrected.evalue(), rtol=1e-6)
     assert (cost.strong_calls, cost.anchor_calls) == (course.strong_calls, course.anchor_calls)
     assert math.isclose(cost.fraction, course.cost_fraction(config.cheap_price, config.strong_price), rel_tol=RTOL)

@@ -104,7 +104,7 @@ def _strata(strata: Sequence[str] | None, count: int) -> tuple[str, ...] | None:
     listed = tuple(strata)
     if isinstance(strata, str) or len(listed) != count:
         raise AnchorError(f"{len(listed)} strata for {count} anchors; give one each, or leave them out")
-    if not all(isinstance(stratum, str) and stratum for stratum in listed):
+    if not all(listed) or not all(isinstance(stratum, str) for stratum in listed):
         raise AnchorError("strata of the anchors are non-empty texts; name them as config.strata does")
     return listed
 

@@ -150,8 +150,10 @@ def make_baseline(anchors: AnchorSet, config: MonitorConfig) -> Baseline:
     components = _components(*setting, fresh, human, usual, resolution, notes=notes, share=1.0 - share)
     for place, stratum in enumerate(local, start=1):
         members = groups == place
-        part = (np.ascontiguousarray(x) for x in (fresh[:, members], human[members], usual[members]))
-        components += _components(*setting, *part, resolution, stratum=stratum, share=share / len(local))
+        theirs, labels, modes = (np.ascontiguousarray(x) for x in (fresh[:, members], human[members], usual[members]))
+        components += _components(
+            *setting, theirs, labels, modes, resolution, stratum=stratum, share=share / len(local)
+        )
     delta = 0.0 if exact else _delta(config, 1)
     drifts = [_drift(fresh[:, :, r], usual[:, r], delta) for r in range(len(config.rubrics))]
     drift, error = (np.array(column) for column in zip(*drifts, strict=True))

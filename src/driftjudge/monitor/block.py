@@ -82,10 +82,10 @@ def run_block(monitor: Monitor, block: Block) -> None:
             monitor._on_system_alarm()
         if clock[ck.JUDGE_AT] != judge_at:
             monitor._on_judge_alarm()
-            judged = (clock, rescored[block.versions[done - 1]], draw_coins, repeat_coins, first_draw)
-            monitor._compute(run_measures, process, monitor._correction, *judged, monitor._measure)
+            asked = (clock, rescored[block.versions[done - 1]], draw_coins, repeat_coins, first_draw)
+            monitor._compute(run_measures, process, monitor._correction, *asked, monitor._measure)
             monitor._settle_correction()
-            monitor._compute(run_measures, process, monitor._correction, *judged)
+            monitor._compute(run_measures, process, monitor._correction, *asked)
         if monitor._corrected_at != corrected_at:
             monitor._on_corrected_alarm()
         if monitor.verdict.status == "pending":

@@ -21,7 +21,6 @@ A call that failed counts against a high bar: as the worst score after the alarm
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -96,7 +95,7 @@ def new_correction(
     test = config.shift_share > 0.0 and not np.isnan(nulls).all()
     ways = 2 if baseline.local else 1
     delta = config.alpha_system * config.shift_share / (2 * ways * rubrics * groups) if test else 0.5
-    key: Hashable = (
+    key: tuple[object, ...] = (
         "before",
         config.rubrics,
         config.screen,

@@ -200,7 +200,7 @@ def main_step(
                 steepest = min(steepest, cap * d)
                 total += restart_step(cells, cell, GROWN + w * len(fractions), fractions, weight, cap, d)
         cells[cell, WEALTH] = total if betting == PLUG_IN else total / (len(proxies) * len(fractions)) + cash
-        if labelled and not math.isnan(strong[r]):
+        if labelled:
             onset_step(cells, cell, ONSET, items, null - y)
         if follows:
             growth = max(1.0 + RECENT_BET * recent / len(proxies), 0.0)

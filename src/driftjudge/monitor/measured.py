@@ -2,7 +2,7 @@
 
 Both are differences on the same anchor between a score and the usual one, so that anchors that differ from each other
 cost nothing: y - u for the shift, |y - h| - |u - h| for the distance to the humans. Half of alpha_judge pays for the
-confidence sequence of the new judge, half for the bound on what the old one did in the fresh baseline passes. """
+confidence sequence of the new judge, half for the bound on what the old one did in the fresh baseline passes."""
 
 from __future__ import annotations
 

@@ -92,6 +92,9 @@ class Monitor:
         self._moved_strata: tuple[str, ...] = ()
         self._dropped_too: tuple[tuple[str, str], ...] = ()
         self._drops: tuple[Drop, ...] = ()
+        self._correction: Correction | None = None
+        self._corrected: MainProcess | None = None
+        self._local = False
         self._coins = Coins(config.seed)
         check_fit(config, calibration, anchors)
         self._install_main(calibration)
@@ -141,24 +144,24 @@ class Monitor:
         self._moved_strata = moved_strata(self._anchor, self.config, self.baseline, apart=True)
         if self._moved_strata and not self._local:
             self._local = True
-            self._restart_correction()
-        self._correction.progress[SETTLED] = 1.0  # type: ignore[union-attr]
-        self._compute(read_shift_when_due, self._correction, self._corrected)
+            correction = self._restart_correction()
+        correction.progress[SETTLED] = 1.0
+        self._compute(read_shift_when_due, correction, self._corrected)
         self._refresh()
 
-    def _restart_correction(self) -> None:
+    def _restart_correction(self) -> Correction:
         """Start the test anew; what was measured stays true."""
         before = self._correction
         self._install_correction()
+        after = self._correction
         assert before is not None
-        assert self._correction is not None
-        self._correction.measured[...] = before.measured
-        self._correction.progress[[COUNT, SETTLED]] = before.progress[[COUNT, SETTLED]]
+        assert after is not None
+        after.measured[...] = before.measured
+        after.progress[[COUNT, SETTLED]] = before.progress[[COUNT, SETTLED]]
+        return after
 
     def _drop_correction(self) -> None:
-        self._correction: Correction | None = None
-        self._corrected: MainProcess | None = None
-        self._local = False
+        self._correction, self._corrected, self._local = None, None, False
         self._dropped_too = ()
 
     # The loop: observe, record.
@@ -291,6 +294,10 @@ class Monitor:
     def awaits(self, item_id: str) -> bool:
         """Whether this item's strong scores are wanted now."""
         return self._items.wanted(item_id) is not None
+
+    def ignores(self, item_id: str) -> bool:
+        """Whether this item's strong scores would be taken without effect, because its epoch has ended."""
+        return item_id in self._withdrawn
 
     @property
     def waiting(self) -> int:

@@ -104,8 +104,8 @@ def moved_strata(
     """
     if not baseline.local:
         return ()
-    evalues, *rest = _group_evalues(anchor)
-    named = _named(evalues, *rest)
+    evalues, betting, threshold, weights = _group_evalues(anchor)
+    named = _named(evalues, betting, threshold, weights)
     calm = ~named[1:] & (evalues[1:] < 1.0) & (anchor.progress[1:, SEEN] >= FEWEST_LOOKS)
     if apart and not calm.any():
         return ()
@@ -192,7 +192,7 @@ def _during_judge(monitor: Monitor) -> SystemDuringJudge | None:
     if correction is None or corrected is None or monitor.baseline is None:
         return None
     verdict = monitor.verdict
-    local = bool((correction.stratum_group != 0).any())
+    local = monitor._local
     groups = [config.strata[t] for t in monitor.baseline.local] if local else [ANY_RUBRIC]
     whose = (
         "the anchors of each stratum represent its items"

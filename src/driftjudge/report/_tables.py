@@ -101,7 +101,7 @@ def agreement_table(evidence: Evidence) -> str:
         "re-scores",
     ]
     level = f"{evidence.agreement[0].level:.0%}"
-    note = f"Distance is |judge - human|; below zero the new judge agrees better. The intervals hold together with {level}."
+    note = f"Distance is |judge - human|; below zero the new judge agrees better. All intervals hold with {level}."
     return _table(heads, rows, note, names=2, bold=())
 
 

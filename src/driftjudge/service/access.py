@@ -93,13 +93,17 @@ class Access:
             return True
         now = self._clock()
         if now >= self._looked_at + self._remember:
-            self._keyed, self._looked_at = any(key.revoked_at is None for key in self.rows()), now
+            self._keyed, self._looked_at = self._any_key(), now
         return self._keyed
 
     @property
     def has_key(self) -> bool:
         """Whether any key opens anything."""
-        return self._environment is not None or any(key.revoked_at is None for key in self.rows())
+        return self._environment is not None or self._any_key()
+
+    def _any_key(self) -> bool:
+        with self._store.read() as tx:
+            return keys.any_in_force(tx)
 
     def recall(self, token: str | None) -> Principal | None:
         """Whom a key belongs to if that was established moments ago; never touches the store."""
@@ -137,9 +141,9 @@ class Access:
             if gone:
                 raise UnauthorisedError("this session no longer opens anything; log in with an API key")
             return principal
-        key_id = principal.actor.removeprefix("key:")
-        key = next((key for key in self.rows() if key.id == key_id and key.revoked_at is None), None)
-        if key is None:
+        with self._store.read() as tx:
+            key = keys.get(tx, principal.actor.removeprefix("key:"))
+        if key is None or key.revoked_at is not None:
             raise UnauthorisedError("the API key of this session was revoked; log in with another one")
         return _principal(key)
 
@@ -168,7 +172,7 @@ class Access:
         named = None if monitors is None else tuple(dict.fromkeys(monitors))
         at = self._clock()
         with self._store.begin() as tx:
-            if sum(key.revoked_at is None for key in keys.listed(tx)) >= MOST_KEYS:
+            if len(keys.in_force(tx)) >= MOST_KEYS:
                 raise ConflictError(f"there are {MOST_KEYS} keys already; revoke some first")
             key, text = keys.create(tx, name=label, roles=(role,), monitors=named, at=at)
             detail = {"key": key.id, "label": label, "role": role, "monitors": named}
@@ -177,7 +181,7 @@ class Access:
         return key, text
 
     def rows(self) -> list[ApiKey]:
-        """Every key as it is kept, newest first."""
+        """The keys as they are kept, newest first."""
         with self._store.read() as tx:
             return keys.listed(tx)
 
@@ -185,13 +189,12 @@ class Access:
         """Take a key back; the last administrator's key stays while nobody else could administer."""
         at = self._clock()
         with self._store.begin() as tx:
-            known = {key.id: key for key in keys.listed(tx)}
-            key = known.get(key_id)
+            key = keys.get(tx, key_id)
             if key is None:
                 raise UnknownKeyError(f"no key has the id {key_id!r}; list them with GET /api/v1/keys")
             if key.revoked_at is not None:
                 return
-            others = [other for other in known.values() if other.id != key_id and _administers(other)]
+            others = [other for other in keys.in_force(tx) if other.id != key_id and _administers(other)]
             if _administers(key) and not others and self._environment is None:
                 raise ConflictError("this is the last admin key; create another one before you revoke it")
             keys.revoke(tx, key_id, at=at)

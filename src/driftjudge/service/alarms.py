@@ -136,7 +136,7 @@ def acknowledge(tx: Connection, host: Host, batch: Batch, event: Acknowledged, *
 
 def close(tx: Connection, host: Host, batch: Batch, alarm_id: int, *, note: str, by: str) -> Alarm:
     """The incident is over."""
-    alarm = rows.get(tx, alarm_id)
+    alarm = rows.get(tx, alarm_id) if alarm_id < 2**63 else None  # no database has a larger number
     if alarm is None or alarm.monitor_id != host.id:
         raise UnknownAlarmError(f"monitor {host.name!r} has no alarm {alarm_id}; list its alarms to find the number")
     if alarm.state == "open":

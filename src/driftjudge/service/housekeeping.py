@@ -20,7 +20,7 @@ from driftjudge.service.hub import Hub
 from driftjudge.service.options import ServiceOptions
 from driftjudge.service.stream import open_condition
 from driftjudge.service.values import MonitorSettings
-from driftjudge.store import Store, conditions, idempotency, leases, payloads, registry
+from driftjudge.store import Store, conditions, idempotency, leases, outbox, payloads, registry
 from driftjudge.store.errors import StoreError
 
 logger = logging.getLogger(__name__)
@@ -143,9 +143,10 @@ class Housekeeping:
                 self._do(row.name, _Silence(now, after))
 
     def purge(self, now: float) -> None:
-        """Delete texts and keys that are old enough."""
+        """Delete texts, keys and delivered messages that are old enough."""
         with self._store.begin() as tx:
             idempotency.forget(tx, before=now - idempotency.KEPT_SECONDS)
+            outbox.forget(tx, before=now - outbox.KEPT_SECONDS)
         after = ""
         while True:
             with self._store.read() as tx:

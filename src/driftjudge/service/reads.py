@@ -22,6 +22,7 @@ from driftjudge.service.hosts import Hosts
 from driftjudge.service.values import (
     MOST_LISTED,
     Alarm,
+    AnchorIn,
     AnchorLine,
     AnchorsReport,
     Condition,
@@ -196,6 +197,24 @@ class Reads:
             return anchors_report(host, tx, max(0, offset), min(limit, MOST_LISTED))
 
         return self.on(name, look)
+
+    def frozen_anchors(self, name: str) -> tuple[tuple[AnchorIn, ...], float | None]:
+        """The set in force, in its own order, and its resolution."""
+        return self.on(name, frozen_anchors)
+
+
+def frozen_anchors(host: Host, tx: Connection) -> tuple[tuple[AnchorIn, ...], float | None]:
+    """The anchors as they were uploaded, without their passes."""
+    anchors = host.running.anchors
+    if anchors is None:
+        return (), None
+    texts = payloads.get(tx, host.id, "anchor", anchors.ids)
+    strata = anchors.strata or (None,) * len(anchors.ids)
+    found = [
+        AnchorIn(anchor, tuple(human), texts[anchor].fields if anchor in texts else None, stratum)
+        for anchor, human, stratum in zip(anchors.ids, anchors.human.tolist(), strata, strict=True)
+    ]
+    return tuple(found), anchors.resolution
 
 
 def anchors_report(host: Host, tx: Connection, offset: int, limit: int) -> AnchorsReport:

@@ -434,6 +434,10 @@ class Service:
         """Gap and shift per rubric, and disagreements with the humans anchor by anchor, largest first."""
         return self._read(lambda: self._reads.anchors_report(name, offset, limit))
 
+    def frozen_anchors(self, name: str) -> tuple[tuple[AnchorIn, ...], float | None]:
+        """The anchor set in force, in its order and with its texts, and its resolution: for an upload with new passes."""
+        return self._read(lambda: self._reads.frozen_anchors(name))
+
     def wanted_strong(self, name: str, *, limit: int = 1_000) -> tuple[str, ...]:
         """Items whose strong scores are wanted now, oldest first."""
         return self._on(name, lambda host, _: host.running.pending_items[: min(limit, MOST_LISTED)])

@@ -178,7 +178,7 @@ def record_strong(tx: Connection, host: Host, batch: Batch, given: Sequence[Stro
             if marked != mark:
                 raise ConflictError(f"item {one.item_id!r} has other strong scores already; the first ones stay")
             continue
-        if len(given) > 1 and not monitor.awaits(one.item_id) and not _was_asked(host, before, one.item_id):
+        if len(given) > 1 and not (monitor.awaits(one.item_id) or monitor.ignores(one.item_id)):
             raise UnaskedError(f"nobody asked for a strong score of {one.item_id[:80]!r}; see which ones are wanted")
         new.append((one, scores, mark))
     for one, scores, mark in new:
@@ -190,11 +190,6 @@ def record_strong(tx: Connection, host: Host, batch: Batch, given: Sequence[Stro
         drain(host, batch)
         alarms.tell(tx, host, batch)
     return _recorded(host, len(new), len(given) - len(new))
-
-
-def _was_asked(host: Host, before: dict[str, Accepted], item_id: str) -> bool:
-    item = host.fresh.get(item_id) or before.get(item_id)
-    return item is not None and bool(item.asked)
 
 
 def record_anchors(

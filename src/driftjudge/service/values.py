@@ -185,7 +185,7 @@ class AnchorIn:
     human: tuple[float, ...]
     texts: Mapping[str, str] | None = None
     stratum: str | None = None
-    """Where it belongs, so that a judge that moved in one stratum only is seen sooner; all anchors have one, or none."""
+    """Where it belongs, so that a judge that moved in one stratum is seen sooner; all anchors have one, or none."""
 
 
 @dataclass(frozen=True)

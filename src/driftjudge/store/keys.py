@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, exists, insert, select, update
 
 from driftjudge.store.tables import api_keys as table
 
@@ -61,6 +61,22 @@ def revoke(tx: Connection, key_id: str, *, at: float) -> bool:
     """From now on it opens nothing; False where there is no such key in force."""
     mine = (table.c.id == key_id) & table.c.revoked_at.is_(None)
     return tx.execute(update(table).where(mine).values(revoked_at=at)).rowcount == 1
+
+
+def get(tx: Connection, key_id: str) -> ApiKey | None:
+    """The key of an id, in force or not."""
+    row = tx.execute(select(table).where(table.c.id == key_id)).first()
+    return None if row is None else _key(row)
+
+
+def any_in_force(tx: Connection) -> bool:
+    """Whether a key opens anything, however many were revoked."""
+    return bool(tx.execute(select(exists().where(table.c.revoked_at.is_(None)))).scalar())
+
+
+def in_force(tx: Connection) -> list[ApiKey]:
+    """The keys that open something."""
+    return [_key(row) for row in tx.execute(select(table).where(table.c.revoked_at.is_(None)).limit(MOST_KEYS))]
 
 
 def listed(tx: Connection) -> list[ApiKey]:

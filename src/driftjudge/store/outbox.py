@@ -11,12 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, delete, exists, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, exists, func, insert, or_, select, update
 
-from driftjudge.store.tables import deliveries, outbox
+from driftjudge.store.tables import alarms, conditions, deliveries, outbox
 
 KINDS = ("opened", "attributed", "acknowledged", "closed", "condition")
 """`acknowledged` is for subscribers and for sinks that know such a state; others skip it by accepting it."""
+KEPT_SECONDS = 30 * 86_400.0
+"""How long messages stay after their alarm is over; subscribers can make up for what they missed since."""
+FORGOTTEN_AT_ONCE = 1_000
+MOST_REPEATED = 1_000
 MOST_ERROR = 500
 """Characters kept of a refusal."""
 
@@ -137,26 +141,91 @@ def accepted(tx: Connection, outbox_id: int, sink: str, *, at: float) -> None:
     )
 
 
-def failed(tx: Connection, outbox_id: int, sink: str, *, error: str, next_attempt_at: float) -> None:
+def failed(tx: Connection, outbox_id: int, sink: str, *, error: str, next_attempt_at: float, at: float) -> None:
     """The sink did not take it; it is tried again then."""
     tx.execute(
         update(deliveries)
         .where(deliveries.c.outbox_id == outbox_id, deliveries.c.sink == sink)
-        .values(attempts=deliveries.c.attempts + 1, next_attempt_at=next_attempt_at, last_error=error[:MOST_ERROR])
+        .values(
+            attempts=deliveries.c.attempts + 1,
+            next_attempt_at=next_attempt_at,
+            last_error=error[:MOST_ERROR],
+            failed_at=at,
+        )
     )
 
 
+def repeat(tx: Connection, sinks: Sequence[str], *, taken_before: float, now: float) -> int:
+    """Of every alarm that is not over, let these sinks have again what they took last, if that was long ago."""
+    later, told = outbox.alias(), deliveries.alias()
+    followed = exists().where(
+        later.c.dedup_key == outbox.c.dedup_key,
+        later.c.id > outbox.c.id,
+        told.c.outbox_id == later.c.id,
+        told.c.sink == deliveries.c.sink,
+    )
+    open_keys = select(alarms.c.dedup_key).where(alarms.c.state != "closed")
+    open_keys_too = select(conditions.c.dedup_key).where(conditions.c.closed_at.is_(None))
+    query = (
+        select(deliveries.c.outbox_id, deliveries.c.sink)
+        .join(outbox, deliveries.c.outbox_id == outbox.c.id)
+        .where(
+            outbox.c.dedup_key.in_(open_keys.union_all(open_keys_too)),
+            deliveries.c.sink.in_(list(sinks)),
+            deliveries.c.accepted_at <= taken_before,
+            ~followed,
+        )
+        .order_by(deliveries.c.accepted_at)
+        .limit(MOST_REPEATED)
+    )
+    found = tx.execute(query).all()
+    for row in found:
+        mine = deliveries.c.outbox_id == row.outbox_id, deliveries.c.sink == row.sink
+        tx.execute(update(deliveries).where(*mine).values(accepted_at=None, attempts=0, next_attempt_at=now))
+    return len(found)
+
+
+def bring_forward(tx: Connection, outbox_id: int, sink: str, *, at: float) -> None:
+    """What was told earlier of the same alarm and is only held back for a sink goes out by then too.
+
+    A later message never overtakes an earlier one, so whoever may be told of the later one now is told of both.
+    """
+    key = select(outbox.c.dedup_key).where(outbox.c.id == outbox_id).scalar_subquery()
+    earlier = select(outbox.c.id).where(outbox.c.id < outbox_id, outbox.c.dedup_key == key)
+    held = (
+        deliveries.c.outbox_id.in_(earlier),
+        deliveries.c.sink == sink,
+        deliveries.c.accepted_at.is_(None),
+        deliveries.c.attempts == 0,
+        deliveries.c.last_error == "",  # otherwise it is being sent
+        deliveries.c.next_attempt_at > at,
+    )
+    tx.execute(update(deliveries).where(*held).values(next_attempt_at=at))
+
+
 def forget(tx: Connection, *, before: float) -> int:
-    """Delete messages older than a moment that every enrolled sink has taken."""
-    waiting = exists().where(deliveries.c.outbox_id == outbox.c.id, deliveries.c.accepted_at.is_(None))
-    ids = [
-        int(made)
-        for made in tx.execute(select(outbox.c.id).where(outbox.c.at < before, ~waiting).limit(1_000)).scalars()
-    ]
+    """Delete what was told of alarms that are over, if all of it is older than a moment and every sink has taken it.
+
+    An alarm goes as a whole: who is told of its end depends on who was told of its beginning.
+    """
+    told = outbox.alias()
+    sent = exists().where(deliveries.c.outbox_id == told.c.id)
+    waiting = sent.where(deliveries.c.accepted_at.is_(None))
+    kept = exists().where(told.c.dedup_key == outbox.c.dedup_key, or_(told.c.at >= before, waiting, ~sent))
+    query = select(outbox.c.id).where(outbox.c.at < before, ~kept, ~_unfinished()).order_by(outbox.c.id)
+    ids = [int(made) for made in tx.execute(query.limit(FORGOTTEN_AT_ONCE)).scalars()]
     if ids:
         tx.execute(delete(deliveries).where(deliveries.c.outbox_id.in_(ids)))
         tx.execute(delete(outbox).where(outbox.c.id.in_(ids)))
     return len(ids)
+
+
+def _unfinished() -> ColumnElement[bool]:
+    """The alarm or condition of a message is not over."""
+    return or_(
+        exists().where(alarms.c.dedup_key == outbox.c.dedup_key, alarms.c.state != "closed"),
+        exists().where(conditions.c.dedup_key == outbox.c.dedup_key, conditions.c.closed_at.is_(None)),
+    )
 
 
 def message_of(row: Any) -> Message:

@@ -170,6 +170,7 @@ deliveries = Table(
     Column("next_attempt_at", Float),
     Column("accepted_at", Float),
     Column("last_error", Text),
+    Column("failed_at", Float),
 )
 idempotency = Table(
     "idempotency",

@@ -24,7 +24,7 @@ def main(folder: Path) -> None:
     with running_service() as url, chromium() as browser:
         with Client(url) as client:
             for condition in ("judge", "system", "none"):
-                show = show_of(client, condition, condition)  # type: ignore[arg-type]  # three of the conditions
+                show = show_of(client, condition, condition)
                 play(show, rate=1e6, on_progress=lambda _: None, until_final=False)
         for name, path, width, height, scheme in SHOTS:
             context = browser.new_context(

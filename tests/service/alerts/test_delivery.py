@@ -9,17 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import delete
 
-from driftjudge.service.alerts.delivery import Dispatcher, Links, Sender
-from driftjudge.service.alerts.outbox import CLAIM, StoreOutbox
+from driftjudge.service.alerts.delivery import REPEAT_EVERY, Dispatcher, Links, Sender
+from driftjudge.service.alerts.outbox import CLAIM, ROUTED, SETTLED, StoreOutbox
 from driftjudge.service.alerts.settings import AlertSettings, NamedSink, Route, Sink, read_alerts
 from driftjudge.service.alerts.sinks.alertmanager import Alertmanager
 from driftjudge.service.alerts.sinks.email import Email
 from driftjudge.service.alerts.sinks.pagerduty import PagerDuty
 from driftjudge.service.alerts.sinks.slack import Slack
 from driftjudge.service.alerts.sinks.webhook import Webhook
-from driftjudge.store import Store, open_store
+from driftjudge.store import Store, alarms, open_store, registry
 from driftjudge.store import outbox as store_outbox
+from driftjudge.store.tables import deliveries
 from tests.service.alerts.receiver import http_receiver, mail_receiver
 
 START = 1_794_711_600.0
@@ -80,7 +82,7 @@ def http_sink(kind: str, url: str) -> Sink:
     sinks: dict[str, Sink] = {
         "slack": Slack(url),
         "pagerduty": PagerDuty("key", url),
-        "alertmanager": Alertmanager(url),
+        "alertmanager": Alertmanager(url, lambda: START),
         "webhook": Webhook(url, lambda: START, "hush"),
     }
     return sinks[kind]
@@ -285,3 +287,95 @@ def test_what_waits_for_a_dead_sink_leaves_room_for_the_others(post: Post) -> No
     for row, _ in outbox.unrouted(100):
         outbox.route(row, {"alive": post.now})
     assert [one.alert.key for one in outbox.due(post.now, 5) if one.sink == "alive"] == ["new"]
+
+
+def test_what_quiet_hours_hold_does_not_hold_what_may_go_out_now(post: Post) -> None:
+    with http_receiver() as receiver:
+        section = {
+            "sinks": [{"name": "hook", "kind": "webhook", "url": receiver.url, "allow_private": True}],
+            "routes": [
+                {"sinks": ["hook"], "phases": ["opened"], "quiet_hours": "00:00-23:59"},
+                {"sinks": ["hook"], "phases": ["attributed"]},
+            ],
+        }
+        dispatcher = post.dispatcher(read_alerts(section, {}))
+        _tell(post, "opened", _verdict("system", "pending"))
+        _tell(post, "opened", _verdict("system", "pending"), key="another")
+        assert dispatcher.step() == 0
+        _tell(post, "attributed", _verdict("judge", "final"))
+        assert [dispatcher.step(), dispatcher.step(), dispatcher.step()] == [1, 1, 0]
+    assert [one.json["data"]["phase"] for one in receiver.accepted] == ["opened", "attributed"]
+    assert post.waiting() == 1, "the other alarm is still held back"
+
+
+def test_a_refused_message_is_not_hurried_by_a_later_one(post: Post) -> None:
+    with http_receiver(["429 120"]) as receiver:
+        post.add("attributed")
+        dispatcher = post.dispatcher(only(Slack(receiver.url)))
+        dispatcher.step()
+        post.add("closed")
+        assert dispatcher.step() == 0
+
+
+def test_the_latest_refusal_is_shown_and_not_the_last_by_the_alphabet(post: Post) -> None:
+    with http_receiver(["503", "400"]) as receiver:
+        dispatcher = post.dispatcher(only(Slack(receiver.url)))
+        _tell(post, "opened", _verdict("system", "pending"))
+        dispatcher.step()
+        _tell(post, "opened", _verdict("system", "pending"), key="another")
+        post.now += 0.1
+        dispatcher.step()
+    assert StoreOutbox(post.store).counts(["it", "new"]) == {
+        "it": (2, 0, "the receiver answered 400"),
+        "new": (0, 0, ""),
+    }
+
+
+def test_what_was_assigned_long_ago_is_not_looked_at_again(post: Post) -> None:
+    outbox = StoreOutbox(post.store, clock=post.clock)
+    post.add("attributed")
+    ((row, _),) = outbox.unrouted(10)
+    outbox.route(row, {})
+    for _ in range(2):  # seen, and an hour later still the same
+        post.now += SETTLED
+        assert outbox.unrouted(10) == []
+    with post.store.begin() as tx:  # a row that would be found by whoever looked at all of them
+        tx.execute(delete(deliveries).where(deliveries.c.sink == ROUTED))
+    post.add("closed")
+    assert [alert.phase for _, alert in outbox.unrouted(10)] == ["closed"]
+    assert len(StoreOutbox(post.store).unrouted(10)) == 2, "a new process looks once at all of them"
+
+
+def _open_alarm(post: Post) -> int:
+    with post.store.begin() as tx:
+        monitor = registry.create(tx, name="shop", config={}, settings={}, at=post.now)
+        return alarms.open_(tx, monitor, epoch=2, dedup_key=KEY, verdict={}, story=[], at=post.now)
+
+
+def test_alertmanager_hears_of_an_open_alarm_every_hour_and_others_do_not(post: Post) -> None:
+    with http_receiver() as receiver, http_receiver() as slack:
+        sinks: dict[str, Sink] = {"am": Alertmanager(receiver.url, post.clock), "slack": Slack(slack.url)}
+        named = {name: NamedSink(name, "any", sink, allow_private=True) for name, sink in sinks.items()}
+        dispatcher = post.dispatcher(AlertSettings(named, (Route(("am", "slack")),)))
+        alarm = _open_alarm(post)
+        _tell(post, "opened", _verdict("system", "pending"))
+        assert dispatcher.step() == 2
+        _tell(post, "attributed", _verdict("system", "final"))
+        assert dispatcher.step() == 2
+        assert dispatcher.step() == 0
+        for _ in range(2):
+            post.now += REPEAT_EVERY
+            assert dispatcher.step() == 1, "the latest message alone"
+            assert dispatcher.step() == 0
+        with post.store.begin() as tx:
+            row = alarms.get(tx, alarm)
+            assert row is not None
+            alarms.change(tx, row, state="closed", closed_at=post.now)
+        _tell(post, "closed", _verdict("system", "final"))
+        post.until_empty(dispatcher)
+        post.now += REPEAT_EVERY
+        assert dispatcher.step() == 0
+    assert len(slack.accepted) == 3
+    (_, *again, _) = (one.json[0] for one in receiver.accepted)
+    assert len(again) == 3
+    assert all(one == again[0] for one in again)

@@ -125,7 +125,7 @@ def test_pagerduty_triggers_and_resolves_under_one_key() -> None:
 
 def test_alertmanager_gets_the_same_labels_for_the_whole_life_of_an_alarm() -> None:
     with http_receiver() as receiver:
-        sent(Alertmanager(receiver.url + "/"))
+        sent(Alertmanager(receiver.url + "/", lambda: NOW))
         sent(Alertmanager(receiver.url), CLOSED)
     assert [request.path for request in receiver.requests] == ["/api/v2/alerts", "/api/v2/alerts"]
     (first,), (last,) = (request.json for request in receiver.requests)
@@ -145,6 +145,12 @@ def test_alertmanager_gets_the_same_labels_for_the_whole_life_of_an_alarm() -> N
     assert last["labels"] == first["labels"]
     assert last["endsAt"] == CLOSED.at
     assert "startsAt" not in last
+
+
+@pytest.mark.parametrize(("days", "ends"), [(14, "2026-12-15"), (15, "2026-12-30"), (44, "2027-01-14")])
+def test_an_alarm_that_stays_open_gets_a_later_end_at_alertmanager_in_good_time(days: int, ends: str) -> None:
+    (entry,) = json.loads(Alertmanager("http://it", lambda: NOW + days * 86_400.0).render(ALERT).body)
+    assert (entry["startsAt"], entry["endsAt"]) == (ALERT.at, f"{ends}T03:00:00+00:00")
 
 
 def test_a_webhook_is_a_signed_cloud_event() -> None:

@@ -117,3 +117,24 @@ def test_an_open_stream_does_not_hold_up_the_shutdown(tmp_path: Path) -> None:
         next(lines)
         world.server.handle_exit(0, None)
         assert list(lines) == [""]
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_a_stream_ends_with_the_key_that_opened_it(quick: World, busy: bool) -> None:
+    watching(quick, anchors=[])
+    admin = quick.call("POST", "/keys", {"label": "a", "role": "admin"}, status=201)["key"]
+    quick.http.headers["Authorization"] = f"Bearer {admin}"
+    made = quick.call("POST", "/keys", {"label": "r", "role": "read"}, status=201)
+    with (
+        httpx2.Client(base_url=quick.url, timeout=20.0, headers={"Authorization": f"Bearer {made['key']}"}) as reader,
+        reader.stream("GET", "/api/v1/changes") as response,
+    ):
+        lines = response.iter_lines()
+        while next(lines) != ": still here":
+            pass
+        quick.call("DELETE", f"/keys/{made['id']}", status=204)
+        for number, _ in enumerate(lines):  # ends, because the service ends it
+            assert number < 1_000, "it goes on for ever"
+            if busy:
+                quick.call("POST", "/monitors/bot/items/batch", {"items": batch(10 * number, 10)})
+        checked_problem(reader.get("/api/v1/changes"), 401)

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 from starlette.requests import Request
+from starlette.responses import Response
 
-from driftjudge.service.access import LOOPBACK, Access
+from driftjudge.service.access import LOOPBACK, Access, UnauthorisedError
 from driftjudge.service.page.door import Door, NeedsLogin
 from driftjudge.service.page.routes import _form
 from driftjudge.service.page.session import COOKIE, Sessions
@@ -60,3 +61,19 @@ def test_a_key_comes_in_through_a_proxy_until_it_is_revoked(door: Door) -> None:
 def test_a_form_with_more_fields_than_any_of_ours_is_empty() -> None:
     assert asyncio.run(_form(_request(b"a=1&b="))) == {"a": "1", "b": ""}
     assert asyncio.run(_form(_request(b"&".join(b"a%d=1" % i for i in range(21))))) == {}
+
+
+def _cookie(door: Door) -> str:
+    return door.admit(Response(), _request(), LOOPBACK).headers["set-cookie"].lower()
+
+
+def test_behind_a_proxy_that_ends_https_the_cookie_is_secure_all_the_same(door: Door) -> None:
+    assert "secure" not in _cookie(door)
+    assert "secure" in _cookie(Door(door.access, door.sessions, secure=True))
+
+
+def test_what_stays_open_is_refused_once_its_session_is_worth_nothing(door: Door) -> None:
+    door.check(_request())
+    door.access.create(label="ann", role="admin", by="loopback")
+    with pytest.raises(UnauthorisedError, match="log in again"):
+        door.check(_request())

@@ -31,7 +31,8 @@ def test_a_session_comes_back_from_its_cookie(sessions: Sessions, principal: Pri
 def test_a_changed_or_foreign_cookie_is_none(sessions: Sessions) -> None:
     cookie = sessions.cookie(sessions.begin(KEYED))
     text, _, signature = cookie.rpartition(".")
-    for forged in ("", "x", "x.y", f"{text}.", f"{text}A.{signature}", f"{text}.{signature[:-1]}0", "." * 9_000):
+    other = signature[:-1] + ("1" if signature.endswith("0") else "0")
+    for forged in ("", "x", "x.y", f"{text}.", f"{text}A.{signature}", f"{text}.{other}", "." * 9_000):
         assert sessions.read(forged) is None, forged
     assert sessions.read(Sessions(Clock(), "another secret").cookie(sessions.begin(KEYED))) is None
     assert sessions.read("é.ü") is None

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from driftjudge.monitor import MonitorConfig
 
-BUDGETS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 1.0)
+BUDGETS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
 ANCHORS = (50, 100, 200, 400)
 PASSES = (2, 6, 10)
 EVERY = (5, 10, 20, 50, 100, 200)

@@ -11,7 +11,7 @@ from driftjudge.lab.planner.streams import Case
 from driftjudge.lab.planner.target import LONGEST, MOST_LABELS, Target
 from driftjudge.lab.planner.trials import Bench
 
-TIMES = (1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0)
+TIMES = (1.5, 2.0, 3.0, 4.0)
 """Larger changes that are tried when the wanted one is out of reach."""
 LONGER = 10
 """How many times the window is tried."""
@@ -42,13 +42,13 @@ class Reach:
     def __post_init__(self) -> None:
         self.beyond = [name for name in self.main[0].caught if not any(self._seen(o, name) for o in self.main)]
         """Strata in which no budget is enough."""
-        enough = [o for o in self.anchors if o.worst.rate >= self.enough]
+        enough = [o for o in self.anchors if o.worst.reaches(self.enough)]
         self.anchors_can = bool(enough)
         self.least_for_anchors = 1.0 / max((o.every for o in enough), default=max(o.every for o in self.anchors))
         """The smallest share that buys enough anchors; where none are enough, the smallest there is."""
 
     def _seen(self, option: MainOption, stratum: str) -> bool:
-        return option.caught[stratum].rate >= self.enough
+        return option.caught[stratum].reaches(self.enough)
 
     def shows(self, option: MainOption) -> bool:
         """Whether a budget is enough in every stratum in which some budget is, if there is one."""
@@ -59,14 +59,14 @@ class Reach:
     def out_of_reach(self, budget: MainOption, rate: AnchorOption) -> set[str]:
         """Strata in which, and whether for the judge, a finding already says that the target is out of reach."""
         strata = set(self.beyond) if self.shows(budget) else set(budget.caught)
-        return strata if rate.worst.rate >= self.enough else strata | {"the judge"}
+        return strata if rate.worst.reaches(self.enough) else strata | {"the judge"}
 
     def findings(self, budget: MainOption, rate: AnchorOption) -> list[str]:
         """One sentence or two per thing that cannot be had; none when the choice is enough."""
         said = []
         everywhere = len(self.beyond) == len(budget.caught)
         dear = not everywhere and not self.shows(budget)
-        judge = rate.worst.rate < self.enough
+        judge = not rate.worst.reaches(self.enough)
         if self.beyond:
             said.append(self._too_rare())
         over = self.cheap + budget.sampled + 1.0 / rate.every > self.target.spend + EPSILON
@@ -93,15 +93,15 @@ class Reach:
         worst = min(self.beyond, key=lambda name: surest[name].rate)
         share, count = float(world.shares[world.strata.index(worst)]), surest[worst]
         others = [name for name in self.beyond if name != worst]
-        more = f", nor in {', '.join(others)}" if others else ""
+        more = f", nor for {', '.join(others)}" if others else ""
         rest = (
             ""
             if len(self.beyond) == len(surest)
             else f" The design is for the other strata; --except {','.join(self.beyond)} makes that the target."
         )
         return (
-            f"A drop of {target.drop:g} within {target.within:,} items cannot be caught {target.detect:.0%} of the "
-            f"time in {worst} at any budget{more}: about {share * target.within:,.0f} of those items are {worst}'s, "
+            f"To catch a drop of {target.drop:g} within {target.within:,} items {target.detect:.0%} of the time cannot "
+            f"be promised for {worst} at any budget{more}: about {share * target.within:,.0f} of those items are {worst}'s, "
             f"and asking the strong judge about all of them catches {count.hits} of {count.streams} such drops.{rest}"
         )
 

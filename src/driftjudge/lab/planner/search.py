@@ -25,6 +25,8 @@ MOST_STRATA = 12
 """Of more strata, those in which a drop is hardest to see are simulated on fresh streams."""
 MOST_SCANNED = 6
 """And fewer of them for the menu, in which easy ones say nothing."""
+TRIES_OUT_OF_REACH = 2
+"""A target that cannot be met in full is not worth the time of more."""
 SEEDS_PER_PLAN = 10_000_000
 SCANNING, REACHING, CONFIRMING = 0, 1_000_000, 2_000_000
 
@@ -119,8 +121,9 @@ class _Search:
         rates = self._anchors(anchors, budgets[0])
         findings = reach.findings(budgets[0], rates[0])
         excused = reach.out_of_reach(budgets[0], rates[0])
+        tries = TRIES_OUT_OF_REACH if findings else TRIES
         wider = 1
-        for attempt in range(TRIES):
+        for attempt in range(tries):
             design = _design(bench.base, budgets[0], rates[0])
             guards = guard_menu(bench, target, calibration, design, self.scanning)
             design = self._guarded(design, guards, wider)
@@ -128,13 +131,12 @@ class _Search:
             promises = promises_of(bench, target, self.jury, design, calibration, self.strata, fresh)
             broken = [promise for promise in promises if not promise.kept and promise.subject not in excused]
             dearer = self._dearer({promise.about for promise in broken}, budgets, rates)
-            if not broken or dearer is None or attempt + 1 == TRIES:
+            if not broken or dearer is None or attempt + 1 == tries:
                 break
             wider += any(promise.about == "spill" for promise in broken)
             budgets, rates = dearer
         findings += [
-            f"Not promised: {promise.text()}, where {promise.wanted:g} was wanted; nothing surer was found for "
-            f"--spend {target.spend:g}."
+            f"Not promised: {promise.text()}, where {promise.wanted:g} was wanted{_less(promise)}."
             for promise in broken
         ]
         return self._told(design, budgets[0], promises, findings, main, anchors, guards)
@@ -179,7 +181,7 @@ class _Search:
         Where none is enough, the surest that fits.
         """
         fitting = self._fitting(anchors, budget)
-        enough = sorted((o for o in fitting if o.worst.rate >= self.enough), key=self._dollars)
+        enough = sorted((o for o in fitting if o.worst.reaches(self.enough)), key=self._dollars)
         return enough or sorted(fitting or [anchors[-1]], key=lambda o: (-o.worst.rate, o.every, -o.passes))[:1]
 
     def _fitting(self, anchors: Sequence[AnchorOption], budget: MainOption) -> list[AnchorOption]:
@@ -249,6 +251,16 @@ class _Search:
             anchors=tuple(anchors),
             guards=tuple(guards),
         )
+
+
+def _less(promise: Promise) -> str:
+    """What one could ask for instead."""
+    if promise.about == "calm":
+        return ""
+    flag, bound = (
+        ("--spill", math.ceil(promise.bound * 100)) if promise.rare else ("--detect", int(promise.bound * 100))
+    )
+    return f"; this design would do for {flag} {bound / 100:g}"
 
 
 def _design(base: MonitorConfig, budget: MainOption, rate: AnchorOption) -> Design:

@@ -48,6 +48,14 @@ class Count(NamedTuple):
         """
         return self.at_least(0.025), self.at_most(0.025)
 
+    def reaches(self, share: float) -> bool:
+        """Whether no more than so many streams are missing, in whole streams.
+
+        >>> Count(14, 15).reaches(0.95), Count(13, 15).reaches(0.95)
+        (True, False)
+        """
+        return self.hits >= math.floor(share * self.streams + 1e-9)
+
     def at_least(self, level: float) -> float:
         """Exact lower bound: above the true rate with probability at most `level`."""
         return 0.0 if self.hits == 0 else float(beta.ppf(level, self.hits, self.streams - self.hits + 1))
@@ -100,7 +108,7 @@ class Runs:
 
     def delay(self, share: float) -> int | None:
         """Items within which this share of the changes was caught; None where fewer were."""
-        needed = max(1, math.ceil(share * len(self.delays) - 1e-9))
+        needed = max(1, math.floor(share * len(self.delays) + 1e-9))
         value = int(np.sort(self.delays)[needed - 1])
         return None if value >= NEVER else value
 

@@ -22,6 +22,7 @@ from urllib.parse import quote
 from driftjudge.service.alerts.alert import Alert
 from driftjudge.service.alerts.errors import TargetError
 from driftjudge.service.alerts.settings import AlertSettings, NamedSink
+from driftjudge.service.alerts.sinks.alertmanager import Alertmanager
 from driftjudge.service.alerts.sinks.email import Email
 from driftjudge.service.alerts.targets import check_target
 
@@ -33,6 +34,8 @@ LONGEST_WAIT = 900.0
 LONGEST_RETRY_AFTER = 3_600.0
 TIMEOUT = 10.0
 MOST_THREADS = 8
+REPEAT_EVERY = 3_600.0
+"""Seconds between two rounds in which a sink that may forget is told of open alarms again."""
 LONGEST_ROUND = 20.0
 """Seconds after which a slow sink's further messages wait for the next round, so that the others' need not."""
 
@@ -67,7 +70,10 @@ class Outbox(Protocol):
     def accepted(self, delivery: Delivery, now: float) -> None:
         """The receiver took it."""
 
-    def failed(self, delivery: Delivery, error: str, next_at: float) -> None:
+    def repeat(self, sinks: Sequence[str], taken_before: float, now: float) -> None:
+        """Of every open alarm the latest message these sinks took, if before then, is due for them again."""
+
+    def failed(self, delivery: Delivery, error: str, next_at: float, now: float) -> None:
         """It did not; try again at `next_at`."""
 
     def put_back(self, delivery: Delivery, now: float) -> None:
@@ -210,6 +216,8 @@ class Dispatcher:
         self._clock = clock
         self._draw = draw or random.Random()
         self._lock = threading.Lock()
+        self._forgetful = [name for name, one in sender.settings.sinks.items() if isinstance(one.sink, Alertmanager)]
+        self._repeated = -REPEAT_EVERY
         self.counts: dict[tuple[str, str], int] = {}
         """Attempts by (sink, outcome) since the start, for /metrics."""
 
@@ -218,6 +226,9 @@ class Dispatcher:
         now = self._clock()
         for row, alert in self._outbox.unrouted(limit):
             self._outbox.route(row, self._assigned(alert, self._outbox.earlier(row), now))
+        if self._forgetful and now - self._repeated >= REPEAT_EVERY:
+            self._outbox.repeat(self._forgetful, now - REPEAT_EVERY / 2, now)
+            self._repeated = now
         by_sink: dict[str, list[Delivery]] = {}
         for delivery in self._outbox.due(now, limit):
             by_sink.setdefault(delivery.sink, []).append(delivery)
@@ -251,4 +262,5 @@ class Dispatcher:
             if outcome.accepted:
                 self._outbox.accepted(delivery, self._clock())
             else:
-                self._outbox.failed(delivery, outcome.error, self._clock() + wait)
+                now = self._clock()
+                self._outbox.failed(delivery, outcome.error, now + wait, now)

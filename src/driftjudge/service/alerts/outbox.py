@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 
-from sqlalchemy import Connection, and_, exists, func, insert, select, update
+from sqlalchemy import Connection, exists, func, insert, select, update
 
 from driftjudge.service.alerts.alert import Alert
 from driftjudge.service.alerts.compose import alert_of
@@ -23,18 +24,29 @@ MOST_EARLIER = 20
 """Messages of one alarm that are looked at to see who has heard of it: the first ones decide."""
 
 
+SETTLED = 3_600.0
+"""Seconds after which no transaction is still open that could bring a row in below one that was seen."""
+
+
 class StoreOutbox:
     """Implements `delivery.Outbox`."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, *, clock: Callable[[], float] = time.monotonic) -> None:
+        """`clock`: how long something has been so, whatever the time of day."""
         self._store = store
+        self._clock = clock
+        self._assigned = 0
+        """Up to here every alert was assigned, and none can come in any more."""
+        self._seen = clock(), 0
 
     def unrouted(self, limit: int) -> list[tuple[int, Alert]]:
         """Alerts that were not yet assigned to sinks, oldest first."""
         marked = exists().where(deliveries.c.outbox_id == outbox.c.id, deliveries.c.sink == ROUTED)
-        query = select(outbox.c.id).where(~marked).order_by(outbox.c.id).limit(limit)
+        query = select(outbox.c.id).where(outbox.c.id > self._assigned, ~marked).order_by(outbox.c.id).limit(limit)
         with self._store.read() as tx:
             ids = [int(made) for made in tx.execute(query).scalars()]
+            if not ids:
+                self._settle(tx)
             messages = [store_outbox.messages(tx, after=made - 1, limit=1)[0] for made in ids]
         found = []
         for message in messages:
@@ -44,6 +56,15 @@ class StoreOutbox:
             else:
                 found.append((message.id, alert))
         return found
+
+    def _settle(self, tx: Connection) -> None:
+        """Nothing is unassigned now: what was there an hour ago need not be looked at again.
+
+        Not earlier: on Postgres a row may become visible after others with higher numbers.
+        """
+        at, last = self._seen
+        if self._clock() - at >= SETTLED:
+            self._assigned, self._seen = last, (self._clock(), store_outbox.last_id(tx))
 
     def earlier(self, row: int) -> list[Alert]:
         """What was told of the same alarm before this row, oldest first."""
@@ -61,6 +82,13 @@ class StoreOutbox:
                 return
             rows = [_row(row, sink, at, None) for sink, at in sinks.items()]
             tx.execute(insert(deliveries), [*rows, _row(row, ROUTED, 0.0, 0.0)])
+            for sink, at in sinks.items():
+                store_outbox.bring_forward(tx, row, sink, at=at)
+
+    def repeat(self, sinks: Sequence[str], taken_before: float, now: float) -> None:
+        """Let sinks that may forget have the latest message of every open alarm again, if they took it before then."""
+        with self._store.begin() as tx:
+            store_outbox.repeat(tx, sinks, taken_before=taken_before, now=now)
 
     def due(self, now: float, limit: int) -> list[Delivery]:
         """The oldest message of each alarm and sink whose time has come, claimed."""
@@ -107,10 +135,10 @@ class StoreOutbox:
         with self._store.begin() as tx:
             store_outbox.accepted(tx, delivery.row, delivery.sink, at=now)
 
-    def failed(self, delivery: Delivery, error: str, next_at: float) -> None:
+    def failed(self, delivery: Delivery, error: str, next_at: float, now: float) -> None:
         """It did not; try again then."""
         with self._store.begin() as tx:
-            store_outbox.failed(tx, delivery.row, delivery.sink, error=error, next_attempt_at=next_at)
+            store_outbox.failed(tx, delivery.row, delivery.sink, error=error, next_attempt_at=next_at, at=now)
 
     def put_back(self, delivery: Delivery, now: float) -> None:
         """It was not attempted after all."""
@@ -122,19 +150,32 @@ class StoreOutbox:
         """By sink: messages on their way, messages taken, and the latest refusal of one still on its way."""
         waiting = deliveries.c.accepted_at.is_(None)
         query = (
-            select(deliveries.c.sink, waiting.label("waiting"), func.count(), func.max(deliveries.c.last_error))
-            .where(and_(deliveries.c.sink.in_(list(sinks))))
+            select(deliveries.c.sink, waiting.label("waiting"), func.count())
+            .where(deliveries.c.sink.in_(list(sinks)))
             .group_by(deliveries.c.sink, waiting)
         )
-        found = dict.fromkeys(sinks, (0, 0, ""))
+        newest = (deliveries.c.failed_at.desc(), deliveries.c.outbox_id.desc())
+        refused = (
+            select(
+                deliveries.c.sink,
+                deliveries.c.last_error,
+                func.row_number().over(partition_by=deliveries.c.sink, order_by=newest).label("turn"),
+            )
+            .where(
+                deliveries.c.sink.in_(list(sinks)),
+                waiting,
+                deliveries.c.last_error.not_in(("", CLAIMED)),
+                deliveries.c.failed_at.is_not(None),
+            )
+            .subquery()
+        )
+        counted: dict[tuple[str, bool], int] = {}
         with self._store.read() as tx:
-            for sink, is_waiting, number, error in tx.execute(query):
-                waits, taken, refusal = found[sink]
-                if is_waiting:
-                    found[sink] = (int(number), taken, "" if error in (None, CLAIMED) else str(error))
-                else:
-                    found[sink] = (waits, int(number), refusal)
-        return found
+            for sink, is_waiting, number in tx.execute(query):
+                counted[sink, bool(is_waiting)] = int(number)
+            rows = tx.execute(select(refused.c.sink, refused.c.last_error).where(refused.c.turn == 1)).all()
+        errors = {row.sink: str(row.last_error) for row in rows}
+        return {s: (counted.get((s, True), 0), counted.get((s, False), 0), errors.get(s, "")) for s in sinks}
 
 
 def _row(row: int, sink: str, next_at: float, accepted_at: float | None) -> dict[str, object]:
@@ -145,4 +186,5 @@ def _row(row: int, sink: str, next_at: float, accepted_at: float | None) -> dict
         "next_attempt_at": next_at,
         "accepted_at": accepted_at,
         "last_error": "",
+        "failed_at": None,
     }

@@ -147,8 +147,8 @@ def _pagerduty(raw: Mapping[str, Any], environ: Mapping[str, str], what: str, _c
     return PagerDuty(_secret(raw, "routing_key_env", environ, what), _text(raw, "url", what, EVENTS_URL))
 
 
-def _alertmanager(raw: Mapping[str, Any], _environ: Mapping[str, str], what: str, _clock: object) -> Sink:
-    return Alertmanager(_text(raw, "url", what))
+def _alertmanager(raw: Mapping[str, Any], _environ: Mapping[str, str], what: str, clock: Callable[[], float]) -> Sink:
+    return Alertmanager(_text(raw, "url", what), clock)
 
 
 def _webhook(raw: Mapping[str, Any], environ: Mapping[str, str], what: str, clock: Callable[[], float]) -> Sink:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 from fastapi import FastAPI
 
@@ -65,8 +66,9 @@ def create_app(
         from driftjudge.service.page.routes import page_router
 
         pages = page_router(
-            service, access, alerts=desk, streams=streams, clock=service.clock.now, session_secret=session_secret
-        )
+            service, access, alerts=desk, streams=streams, clock=service.clock.now, session_secret=session_secret,
+            secure=urlsplit(settings.public_url).scheme == "https",
+        )  # fmt: skip
         app.include_router(pages)
     problems.install(app)
     app.add_middleware(_middleware(context))

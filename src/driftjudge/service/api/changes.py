@@ -48,5 +48,5 @@ def _stream(context: Context, principal: Principal, name: str | None, last: int 
     def wants(change: Change) -> bool:
         return (name is None or change.monitor == name) and principal.may("read", change.monitor)
 
-    lines = context.streams.open(wants, last)
+    lines = context.streams.open(wants, last, lambda: context.access.renewed(principal))
     return StreamingResponse(lines, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})

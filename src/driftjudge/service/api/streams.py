@@ -9,11 +9,13 @@ from collections.abc import AsyncIterator, Callable
 
 from starlette.concurrency import run_in_threadpool
 
+from driftjudge.service.access import UnauthorisedError
 from driftjudge.service.api.given import change_shape
 from driftjudge.service.errors import BackPressureError, ClosedError
 from driftjudge.service.runtime import Service
 from driftjudge.service.values import Change
 from driftjudge.service.wire.shapes import dumped
+from driftjudge.store.errors import StoreError
 
 MOST_QUEUED = 1_000
 """Changes a slow listener may lag behind; beyond that its stream ends and it resumes from Last-Event-ID."""
@@ -21,6 +23,8 @@ MOST_QUEUED = 1_000
 RETRY_MILLISECONDS = 2_000
 
 Filter = Callable[[Change], bool]
+Check = Callable[[], object]
+"""Raises UnauthorisedError once whoever opened a stream may not listen any more."""
 
 
 class Listener:
@@ -96,15 +100,18 @@ class Streams:
             else:
                 listener.put(change)
 
-    def open(self, wants: Filter, last: int | None) -> AsyncIterator[str]:
-        """A new stream: what was missed since `last`, then whatever comes."""
+    def open(self, wants: Filter, last: int | None, still: Check) -> AsyncIterator[str]:
+        """A new stream: what was missed since `last`, then whatever comes.
+
+        `still` is asked at every heartbeat, in a thread: a stream must not outlive the key that opened it.
+        """
         if self._stopping.is_set():
             raise ClosedError("the service is shutting down; open the stream again in a moment")
         if len(self._listeners) >= self._most:
             raise BackPressureError(f"{self._most} streams are open already; close one or come back later", 30.0)
-        return self._lines(Listener(wants), last)
+        return self._lines(Listener(wants), last, still)
 
-    async def _lines(self, listener: Listener, last: int | None) -> AsyncIterator[str]:
+    async def _lines(self, listener: Listener, last: int | None, still: Check) -> AsyncIterator[str]:
         self._listeners.add(listener)  # here and not before: a stream that is never read must not stay
         self.on_count(len(self._listeners))
         try:
@@ -119,7 +126,13 @@ class Streams:
                         yield told(change)
                 if not missed:
                     break
+            loop = asyncio.get_running_loop()
+            checked = loop.time()
             while not (listener.ended and listener.queue.empty()):
+                if loop.time() - checked >= self._heartbeat:  # a busy stream is never silent: its clock decides
+                    if not await run_in_threadpool(_allowed, still):
+                        break
+                    checked = loop.time()
                 try:
                     heard = await asyncio.wait_for(listener.queue.get(), self._heartbeat)
                 except TimeoutError:
@@ -132,6 +145,16 @@ class Streams:
         finally:
             self._listeners.discard(listener)
             self.on_count(len(self._listeners))
+
+
+def _allowed(still: Check) -> bool:
+    try:
+        still()
+    except UnauthorisedError:
+        return False
+    except StoreError:  # nobody can tell now: what was so at the last heartbeat holds until the next
+        return True
+    return True
 
 
 def told(change: Change) -> str:

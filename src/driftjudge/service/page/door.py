@@ -34,9 +34,18 @@ class Visit:
 class Door:
     """Opens to sessions; sets and clears the cookie."""
 
-    def __init__(self, access: Access, sessions: Sessions) -> None:
+    def __init__(self, access: Access, sessions: Sessions, *, secure: bool = False) -> None:
+        """`secure`: people come over https, though a proxy may end it before us."""
         self.access = access
         self.sessions = sessions
+        self._secure = secure
+
+    def check(self, request: Request) -> None:
+        """Refuse a visitor who was let in before and would not be now, for what stays open."""
+        try:
+            self.visit(request)
+        except NeedsLogin as error:
+            raise UnauthorisedError("this session no longer opens anything; log in again") from error
 
     def visit(self, request: Request) -> Visit:
         """Who is here; a revoked key ends its sessions at once."""
@@ -69,13 +78,13 @@ class Door:
         if request.cookies.get(COOKIE) != value:
             answer.set_cookie(
                 COOKIE, value, max_age=int(LIFETIME), path="/", httponly=True, samesite="strict",
-                secure=request.url.scheme == "https",
+                secure=self._secure or request.url.scheme == "https",
             )  # fmt: skip
         return answer
 
     def dismiss(self, answer: Answer) -> Answer:
         """Forget the session."""
-        answer.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
+        answer.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict", secure=self._secure)
         return answer
 
     def address(self, request: Request) -> str:

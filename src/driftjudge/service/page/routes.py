@@ -24,7 +24,7 @@ from driftjudge.service.page.pictures import CHARTS, WIDTHS, Pictures, draw
 from driftjudge.service.page.session import Sessions
 from driftjudge.service.page.templating import page, static
 from driftjudge.service.runtime import Service
-from driftjudge.service.values import AnchorIn, Change
+from driftjudge.service.values import Change
 
 POLICY = (
     "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; "
@@ -52,6 +52,10 @@ class AlertDesk(Protocol):
         """Send a test message now."""
 
 
+class _HalfwayError(ServiceError):
+    """The first of two steps was taken and the second refused."""
+
+
 def page_router(
     service: Service,
     access: Access,
@@ -60,9 +64,11 @@ def page_router(
     streams: Streams,
     clock: Callable[[], float],
     session_secret: str | None = None,
+    secure: bool = False,
 ) -> APIRouter:
     """Every page. They are not part of the API's description: people use them, programs use the API."""
-    return _Pages(service, access, alerts, streams, clock, Sessions(clock, session_secret)).router()
+    door = Door(access, Sessions(clock, session_secret), secure=secure)
+    return _Pages(service, access, alerts, streams, clock, door).router()
 
 
 class _Pages:
@@ -73,14 +79,14 @@ class _Pages:
         alerts: AlertDesk,
         streams: Streams,
         clock: Callable[[], float],
-        sessions: Sessions,
+        door: Door,
     ) -> None:
         self.service = service
         self.alerts = alerts
         self.streams = streams
         self.clock = clock
         self.access = access
-        self.door = Door(access, sessions)
+        self.door = door
         self.pictures = Pictures()
 
     def router(self) -> APIRouter:
@@ -207,7 +213,7 @@ class _Pages:
             return monitor in ("", change.monitor) and visit.principal.may("read", change.monitor)
 
         try:
-            lines = self.streams.open(wanted, None)
+            lines = self.streams.open(wanted, None, lambda: self.door.check(request))
         except ServiceError as error:
             return Response(str(error), status_code=503, media_type="text/plain", headers=HEADERS)
         return StreamingResponse(lines, media_type="text/event-stream", headers=HEADERS)
@@ -318,27 +324,25 @@ class _Pages:
         rubrics = detail.config.rubrics
         items = uploads.calibration_rows(form.get("calibration", ""), rubrics)
         if detail.settings.judging.strong is None:
-            lines = self._all_anchors(name, detail.info.anchors)
-            passes = uploads.pass_rows(form.get("passes", ""), rubrics, [line.id for line in lines])
-            self.service.set_anchors(name, lines, passes, by=by)
-        self.service.reanchor(name, items, by=by)
-
-    def _all_anchors(self, name: str, count: int) -> list[AnchorIn]:
-        """The frozen set as it is: the same anchors and labels, for new passes."""
-        found: list[AnchorIn] = []
-        while len(found) < count:
-            report = self.service.anchors_report(name, offset=len(found), limit=500)
-            if not report.lines:
-                break
-            found += [AnchorIn(line.id, line.human, line.texts, line.stratum) for line in report.lines]
-        return sorted(found, key=lambda anchor: anchor.id)
+            anchors, resolution = self.service.frozen_anchors(name)
+            passes = uploads.pass_rows(form.get("passes", ""), rubrics, [anchor.id for anchor in anchors])
+            self.service.set_anchors(name, anchors, passes, resolution=resolution, by=by)
+            try:
+                self.service.reanchor(name, items, by=by)
+            except (ServiceError, MonitorError) as error:
+                raise _HalfwayError(
+                    f"The new passes are stored, but the monitor goes on with the old judge: {error}. Correct the form "
+                    "and send it again; its passes will replace them."
+                ) from error
+        else:
+            self.service.reanchor(name, items, by=by)
 
     def _again(
         self, visit: Visit, request: Request, name: str, shown: dict[str, Any], error: Exception, form: dict[str, str]
     ) -> Response:
         """The form with what was wrong, and with what was filled in: nothing typed is lost."""
         shown["fields"] = [replace(field, value=form.get(field.name, "")) for field in shown["fields"]]
-        problem = f"Nothing was changed: {error}."
+        problem = str(error) if isinstance(error, _HalfwayError) else f"Nothing was changed: {error}."
         return self._html("confirm.html", visit, request, status=422, here="", name=name, problem=problem, **shown)
 
     def _sinks(self, visit: Visit, request: Request, said: str = "", failed: bool = False) -> Response:

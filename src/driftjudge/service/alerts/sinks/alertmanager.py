@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from driftjudge.service.alerts.alert import Alert
 from driftjudge.service.alerts.sinks.protocol import HttpMessage
 
 HOLD = timedelta(days=30)
-"""Alertmanager forgets an alert without an end after minutes; ours stays until it is closed."""
+"""Alertmanager forgets an alert without an end after minutes; ours stays until it is closed.
+
+It also forgets what it did not write down before a restart, so open alarms are sent again and again; in good time with
+a later end.
+"""
 
 
 @dataclass(frozen=True)
@@ -19,6 +25,7 @@ class Alertmanager:
     """One Alertmanager by its base URL."""
 
     url: str = field(repr=False)
+    clock: Callable[[], float] = field(default=time.time, repr=False)
 
     def render(self, alert: Alert) -> HttpMessage:
         """The alert with labels that identify it and annotations that explain it."""
@@ -41,7 +48,8 @@ class Alertmanager:
             entry["endsAt"] = at.isoformat()
         else:
             entry["startsAt"] = at.isoformat()
-            entry["endsAt"] = (at + HOLD).isoformat()
+            halves = max(0, (datetime.fromtimestamp(self.clock(), UTC) - at) // (HOLD / 2))  # repeats say the same
+            entry["endsAt"] = (at + HOLD + halves * HOLD / 2).isoformat()
         if alert.page_url:
             entry["generatorURL"] = alert.page_url
         url = self.url.rstrip("/") + "/api/v2/alerts"
