@@ -332,15 +332,18 @@ def test_an_answer_that_names_its_request_is_told_from_the_old_judges_late_ones(
     monitor = make_monitor(budget=1.0, anchor_every=1)
     ask = monitor.observe("x", stratum="coding", cheap=GOOD)
     anchor, old = ask.anchors[0], ask.draws[0]
-    monitor.reanchor(**new_judge(monitor))
-    while anchor not in monitor.pending_anchors:
+    assert monitor.anchors is not None
+    monitor.reanchor(monitor.anchors, monitor.calibration)
+    for _ in range(500):
         item = f"y{monitor.position}"
         monitor.observe(item, stratum="coding", cheap=GOOD)
         monitor.record_strong(item, GOOD)
         for number, other in monitor.pending_draws:
             if other != anchor:
                 monitor.record_anchor(other, GOOD, number)
-    fresh = dict((name, number) for number, name in monitor.pending_draws)[anchor]
+        if anchor in monitor.pending_anchors:
+            break
+    fresh = {name: number for number, name in monitor.pending_draws}[anchor]
     calls = monitor.cost.anchor_calls
     monitor.record_anchor(anchor, GOOD, fresh)
     assert monitor.cost.anchor_calls == calls + 1  # taken in, although an answer of the old judge is still to come

@@ -62,12 +62,12 @@ def test_the_prior_over_change_times_never_spends_more_than_one() -> None:
     rest = 1.0 / math.log(n[-1] + 1.0)
     sample = [0, 1, 17, 999_998]
     assert [restart_weight(float(k)) for k in sample] == pytest.approx(
-        [0.5] + [0.5 / 1.31 * terms[k - 1] for k in sample[1:]], rel=1e-12
+        [0.1] + [0.9 / 1.31 * terms[k - 1] for k in sample[1:]], rel=1e-12
     )
-    assert 0.5 + 0.5 / 1.31 * (float(np.sum(terms)) + rest) <= 1.0
+    assert 0.1 + 0.9 / 1.31 * (float(np.sum(terms)) + rest) <= 1.0
 
 
 def test_late_changes_keep_a_prior_that_falls_hardly_faster_than_one_over_n() -> None:
     for n in (1e3, 1e6, 1e9):
-        assert restart_weight(n) > 0.5 / (1.31 * (n + 1.0) * 1.1 * math.log(n) ** 2)
+        assert restart_weight(n) > 0.9 / (1.31 * (n + 1.0) * 1.1 * math.log(n) ** 2)
         assert restart_weight(n) < restart_weight(n - 1.0)

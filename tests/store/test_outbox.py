@@ -63,8 +63,7 @@ def test_the_messages_of_an_alarm_go_together_once_it_is_over(either: Store) -> 
     """Who is told of the end depends on who was told of the beginning."""
     with either.begin() as tx:
         monitor = registry.create(tx, name="m", config={}, settings={}, at=0.0)
-        opened = {"epoch": 1, "verdict": {}, "story": [], "at": 1.0}
-        alarm = alarms.open_(tx, monitor, dedup_key="k", **opened)
+        alarm = alarms.open_(tx, monitor, epoch=1, dedup_key="k", verdict={}, story=[], at=1.0)
         condition = conditions.open_(tx, monitor, "m", "no_data", detail="silent", at=1.0)
         assert condition is not None
     first = _add(either)

@@ -59,8 +59,8 @@ PRESETS: Mapping[Preset, Mapping[str, Any]] = {
         "guard": 300,  # The burst takes its place; without one it is the paper's.
         # No change of judge on the replicas needs more re-scores than this, so that none is charged to the system.
         "burst": 60,
-        # A change on one stratum is found twice as soon, one on all a re-score later.
-        "local_share": 0.5,
+        # A change on one stratum is found twice as soon, one on all a re-score later; half would cost all more.
+        "local_share": 0.3,
         # Re-scores that bound a shift well enough to test the system against lowered bars.
         "measure": 60,
         # Most of what the corrected test may spend goes where it is least certain: the judge's shift.
@@ -119,7 +119,7 @@ class MonitorConfig:
     bet_fractions: tuple[float, ...] = (0.1, 0.3, 0.6, 0.95)
     """Grid of the main family's bets as fractions of the cap, ascending: small ones for faint changes, large ones for
     plain ones. More of them gain nothing, a single one costs a quarter."""
-    anchor_fractions: tuple[float, ...] = (0.01, 0.03, 0.1, 0.3, 0.8)
+    anchor_fractions: tuple[float, ...] = (0.01, 0.03, 0.1, 0.3, 0.6, 0.9)
     """The same for the anchor family, whose rates may rise from 1 in 100 to 3 in 100: a hundredth of the cap."""
     proxies: tuple[float, ...] = FROM_PRESET
     """omega: how far the cheap score is trusted, from 0 (labels only) to 1 (the paper); held side by side."""

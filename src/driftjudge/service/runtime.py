@@ -435,7 +435,7 @@ class Service:
         return self._read(lambda: self._reads.anchors_report(name, offset, limit))
 
     def frozen_anchors(self, name: str) -> tuple[tuple[AnchorIn, ...], float | None]:
-        """The anchor set in force, in its order and with its texts, and its resolution: for an upload with new passes."""
+        """The anchor set in force, in its own order, and its resolution: for an upload with new passes."""
         return self._read(lambda: self._reads.frozen_anchors(name))
 
     def wanted_strong(self, name: str, *, limit: int = 1_000) -> tuple[str, ...]:

@@ -30,8 +30,8 @@ def service(tmp_path: Path) -> Iterator[Service]:
         yield running
 
 
-def _app(service: Service, **settings: str) -> FastAPI:
-    return create_app(service, ServiceSettings(**settings), desk=AlertDesk(service.store, NO_ALERTS))
+def _app(service: Service, public_url: str = "") -> FastAPI:
+    return create_app(service, ServiceSettings(public_url=public_url), desk=AlertDesk(service.store, NO_ALERTS))
 
 
 def _get(app: FastAPI, path: str) -> httpx2.Response:

@@ -97,12 +97,13 @@ class Reach:
         rest = (
             ""
             if len(self.beyond) == len(surest)
-            else f" The design is for the other strata; --except {','.join(self.beyond)} makes that the target."
+            else f" The design is for the other strata; --except {','.join((*target.exempt, *self.beyond))} makes that the target."
         )
         return (
             f"To catch a drop of {target.drop:g} within {target.within:,} items {target.detect:.0%} of the time cannot "
-            f"be promised for {worst} at any budget{more}: about {share * target.within:,.0f} of those items are {worst}'s, "
-            f"and asking the strong judge about all of them catches {count.hits} of {count.streams} such drops.{rest}"
+            f"be promised for {worst} at any budget{more}: about {share * target.within:,.0f} of those items are "
+            f"{worst}'s, and asking the strong judge about all of them catches {count.hits} of {count.streams} "
+            f"such drops.{rest}"
         )
 
     def _contradiction(self, given_up: str) -> str:
