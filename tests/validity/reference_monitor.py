@@ -65,7 +65,8 @@ def run(
     issued = done = 0
     for i, t in enumerate(strata):
         position = i + 1
-        pi = cells.pi(t, cheap[i])
+        calm = config.acquisition == "recent" and course.judge_at is not None
+        pi = config.budget if calm else cells.pi(t, cheap[i])
         asked = coins[i] < pi
         course.strong_calls += asked
         cells.take(t, cheap[i], asked, pi, strong[i])

@@ -9,11 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from driftjudge.monitor import clock as ck
+from driftjudge.monitor.acquisition import RECENT_EVIDENCE
 from driftjudge.monitor.anchor_process import AnchorProcess, anchor_step
 from driftjudge.monitor.clock import note_anchor, note_main
 from driftjudge.monitor.correction import COUNT, Correction, correct_item, take_measure
 from driftjudge.monitor.main_process import MainProcess, main_probability, main_step
 from driftjudge.stats._jit import kernel
+
+
+@kernel
+def _probability(main: MainProcess, clock: NDArray[np.int64], t: int, cheap: NDArray[np.float64]) -> float:
+    """pi for an item of stratum t.
+
+    Once the judge is known to have moved, evidence against bars that belong to the old one earns no further labels.
+    """
+    if main.acquisition == RECENT_EVIDENCE and clock[ck.JUDGE_AT] != 0:
+        return main.budget
+    return main_probability(main, t, cheap)
 
 
 @kernel
@@ -47,7 +59,7 @@ def run_stream(
         clock[ck.POSITION] += 1
         position = clock[ck.POSITION]
         mu, y = cheap[i], strong[i]
-        pi = main_probability(main, strata[i], mu)
+        pi = _probability(main, clock, strata[i], mu)
         asked = coins[i] < pi
         if every > 0 and position % every == 0:
             clock[ck.DRAWN] += 1
@@ -119,7 +131,7 @@ def run_corrected_stream(
         clock[ck.POSITION] += 1
         position = clock[ck.POSITION]
         t, mu, y = strata[i], cheap[i], strong[i]
-        pi = main_probability(main, t, mu)
+        pi = _probability(main, clock, t, mu)
         asked = coins[i] < pi
         if every > 0 and position % every == 0:
             clock[ck.DRAWN] += 1
@@ -185,7 +197,7 @@ def take_item(
         for r in range(len(cheap)):
             if not 0.0 <= cheap[r] <= 1.0:
                 return -1 - r, 0.0
-    pi = main_probability(main, t, cheap)
+    pi = _probability(main, clock, t, cheap)
     asked = coin < pi
     clock[ck.POSITION] += 1
     if every > 0 and clock[ck.POSITION] % every == 0:

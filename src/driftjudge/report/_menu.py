@@ -107,7 +107,7 @@ class _Axes:
             alt.Tooltip("high:Q", title="at most", format=".0%"),
         ]
         shape = "square" if below else "circle"
-        place = {"dx": 7, "dy": 11, "align": "left"} if below else {"dy": -13}
+        place = {"dx": 7, "dy": 11, "align": "left"} if below else {"dx": -6, "dy": -10, "align": "right"}
         style = {"fontSize": 11, "color": colour, **place}
         layers = [
             chart.mark_rule(color=colour, opacity=0.45, strokeWidth=4).encode(self.x, self.y("low"), y2="high:Q"),

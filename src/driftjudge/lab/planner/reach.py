@@ -97,7 +97,8 @@ class Reach:
         rest = (
             ""
             if len(self.beyond) == len(surest)
-            else f" The design is for the other strata; --except {','.join((*target.exempt, *self.beyond))} makes that the target."
+            else f" The design is for the other strata; --except {','.join((*target.exempt, *self.beyond))} makes that "
+            f"the target."
         )
         return (
             f"To catch a drop of {target.drop:g} within {target.within:,} items {target.detect:.0%} of the time cannot "
