@@ -11,7 +11,7 @@ PIP  := $(BIN)/python -m pip --disable-pip-version-check -qq
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint bench lock clean
+.PHONY: help setup demo test browser lint bench lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## /\1|/' | awk -F'|' '{ printf "make %-7s %s\n", $$1, $$2 }'
@@ -21,9 +21,12 @@ setup: $(VENV)/.project ## create .venv with the pinned dependencies and the pro
 demo: setup ## watch a monitored stream drift, on the page of a service (ARGS="--headless --drift system")
 	@$(BIN)/driftjudge demo --page $(ARGS)
 
-test: lint ## all checks: lint, then unit tests, doctests and the code in README.md and docs/ (ARGS="-k guard")
+test: lint browser ## all checks: lint, then unit tests, doctests and the code in README.md and docs/ (ARGS="-k guard")
 	@echo "test: pytest on $(WORKERS) workers"
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(ARGS)
+
+browser: setup
+	@$(BIN)/python -m tests.e2e.page.browser
 
 lint: setup ## style, format, types and import layers
 	@echo "lint: ruff check"

@@ -57,17 +57,16 @@ def test_wealth_never_becomes_infinite() -> None:
 
 def test_the_prior_over_change_times_never_spends_more_than_one() -> None:
     """Exactly: the first million terms, and the integral of 1 / (x log^2 x) for all the others."""
-    n = np.arange(1, 1_000_000, dtype=np.float64)
-    terms = 1.0 / ((n + 1.0) * np.log(n + 2.0) ** 2)
-    rest = 1.0 / math.log(n[-1] + 1.0)
-    sample = [0, 1, 17, 999_998]
-    assert [restart_weight(float(k)) for k in sample] == pytest.approx(
-        [0.1] + [0.9 / 1.31 * terms[k - 1] for k in sample[1:]], rel=1e-12
-    )
-    assert 0.1 + 0.9 / 1.31 * (float(np.sum(terms)) + rest) <= 1.0
+    n = np.arange(1_000_000, dtype=np.float64)
+    terms = 1.0 / ((n + 30.0) * np.log(n + 30.0) ** 2)
+    rest = 1.0 / math.log(n[-1] + 30.0)
+    sample, share = [1, 17, 999_998], 0.9 * math.log(29.0)
+    assert [restart_weight(float(k)) for k in sample] == pytest.approx([share * terms[k] for k in sample], rel=1e-12)
+    assert restart_weight(0.0) == pytest.approx(0.1 + share * terms[0], rel=1e-12)
+    assert 0.1 + share * (float(np.sum(terms)) + rest) <= 1.0
 
 
 def test_late_changes_keep_a_prior_that_falls_hardly_faster_than_one_over_n() -> None:
     for n in (1e3, 1e6, 1e9):
-        assert restart_weight(n) > 0.9 / (1.31 * (n + 1.0) * 1.1 * math.log(n) ** 2)
+        assert restart_weight(n) > 0.9 * math.log(29.0) / ((n + 30.0) * 1.1 * math.log(n) ** 2)
         assert restart_weight(n) < restart_weight(n - 1.0)

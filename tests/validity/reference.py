@@ -71,8 +71,8 @@ def chance_of_so_few(events: int, trials: int, rate: float) -> float:
 
 
 def prior(n: int) -> float:
-    """w_n: a tenth on n = 0, the rest like 1 / ((n + 1) log^2(n + 2))."""
-    return 0.1 if n == 0 else 0.9 / 1.31 / (n + 1) / math.log(n + 2) ** 2
+    """w_n: a tenth on n = 0, the rest like 1 / ((n + 30) log^2(n + 30))."""
+    return (0.1 if n == 0 else 0.0) + 0.9 * math.log(29) / (n + 30) / math.log(n + 30) ** 2
 
 
 @dataclass

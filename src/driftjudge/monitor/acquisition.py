@@ -19,7 +19,8 @@ recent       ours, for monitors that live long: like log-escalation, but it foll
              remember how long all was well: pi = floor + (1 - floor) clip(log S / log 10, 0, 1), S the largest of the
              stratum. A cell that has proved its drop alone needs no more labels and is left out. The floor is the
              budget minus what such rises have cost this stratum on average so far (and at least a third of the
-             budget), so that the budget is what is spent while all is calm; after a judge alarm it is the rate for all.
+             budget), so that the budget is what is spent while all is calm; after a judge
+             alarm the family with lowered bars decides instead.
 boundary     (D2) pi rises from pi_0 at mu = 1 to 1 at mu <= q0, linearly, and the most urgent rubric decides. The one
              rule that looks at this item's mu, so its bets are capped over every mu (`highest_observation_on_ramp`).
 growth       (D3) the growth a bet at the cap would make if the strong judge agreed with the cheap one's past mean in

@@ -32,7 +32,7 @@ from driftjudge.monitor.anchors import AnchorSet
 from driftjudge.monitor.baseline import Baseline, split_passes
 from driftjudge.monitor.calibration import Calibration
 from driftjudge.monitor.config import MOST_MEASURED, MonitorConfig
-from driftjudge.monitor.layout import BAR, NULL
+from driftjudge.monitor.layout import BAR, NULL, RECENT
 from driftjudge.monitor.main_process import MainProcess, main_step, new_main_process
 from driftjudge.stats._jit import kernel
 from driftjudge.stats.bounds import mean_radius, signed_average_bounds
@@ -183,6 +183,7 @@ def correct_item(
     if main_step(corrected, t, cheap, asked, pi, strong) < corrected.threshold:
         return False
     progress[ALARM_AT] = position
+    corrected.cells[:, RECENT] = 1.0  # what is shown needs no more labels
     return True
 
 

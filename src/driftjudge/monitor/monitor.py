@@ -106,6 +106,7 @@ class Monitor:
         self.calibration = calibration
         self._main: MainProcess = new_main_process(self.config, calibration)
         self._main_fields = tuple(self._main)
+        self._asking_fields: Fields = self._main_fields
 
     def _install_anchors(self, anchors: AnchorSet | None, baseline: Baseline | None) -> None:
         self.anchors, self.baseline = anchors, baseline
@@ -132,6 +133,8 @@ class Monitor:
         self._correction, self._corrected = new_correction(
             self.config, self.calibration, self.anchors, self.baseline, local=self._local
         )
+        if self.config.acquisition == "recent":
+            self._asking_fields = tuple(self._corrected)
         self._dropped_too = ()
 
     def _settle_correction(self) -> None:
@@ -162,6 +165,7 @@ class Monitor:
 
     def _drop_correction(self) -> None:
         self._correction, self._corrected, self._local = None, None, False
+        self._asking_fields = self._main_fields
         self._dropped_too = ()
 
     # The loop: observe, record.
@@ -190,7 +194,7 @@ class Monitor:
         clock = self._clock
         drawn = clock.item(ck.DRAWN)
         outcome, pi = self._compute(
-            take_item, self._main_fields, clock, self._burst, self._guard, self._every,
+            take_item, self._main_fields, self._asking_fields, clock, self._burst, self._guard, self._every,
             len(self._draws) < self.config.max_pending, t, row, scored,
             self._coins.coin(ACQUISITION, clock.item(ck.POSITION)), not waiting,
         )  # fmt: skip

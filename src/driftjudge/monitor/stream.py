@@ -18,17 +18,6 @@ from driftjudge.stats._jit import kernel
 
 
 @kernel
-def _probability(main: MainProcess, clock: NDArray[np.int64], t: int, cheap: NDArray[np.float64]) -> float:
-    """pi for an item of stratum t.
-
-    Once the judge is known to have moved, evidence against bars that belong to the old one earns no further labels.
-    """
-    if main.acquisition == RECENT_EVIDENCE and clock[ck.JUDGE_AT] != 0:
-        return main.budget
-    return main_probability(main, t, cheap)
-
-
-@kernel
 def run_stream(
     main: MainProcess,
     anchors: AnchorProcess,
@@ -59,7 +48,7 @@ def run_stream(
         clock[ck.POSITION] += 1
         position = clock[ck.POSITION]
         mu, y = cheap[i], strong[i]
-        pi = _probability(main, clock, strata[i], mu)
+        pi = main_probability(main, strata[i], mu)
         asked = coins[i] < pi
         if every > 0 and position % every == 0:
             clock[ck.DRAWN] += 1
@@ -126,12 +115,16 @@ def run_corrected_stream(
     first_draw: int,
     guard: int,
 ) -> int:
-    """`run_stream` after a judge alarm: the system is tested against lowered bars beside the main family."""
+    """`run_stream` after a judge alarm: the system is tested against lowered bars beside the main family.
+
+    Evidence against bars that belong to the old judge earns no labels any more; that against lowered ones does.
+    """
+    asking = corrected if main.acquisition == RECENT_EVIDENCE else main
     for i in range(len(strata)):
         clock[ck.POSITION] += 1
         position = clock[ck.POSITION]
         t, mu, y = strata[i], cheap[i], strong[i]
-        pi = _probability(main, clock, t, mu)
+        pi = main_probability(asking, t, mu)
         asked = coins[i] < pi
         if every > 0 and position % every == 0:
             clock[ck.DRAWN] += 1
@@ -176,6 +169,7 @@ Fields = tuple[Any, ...]
 @kernel
 def take_item(
     fields: Fields,
+    asking: Fields,
     clock: NDArray[np.int64],
     burst: int,
     guard: int,
@@ -189,15 +183,16 @@ def take_item(
 ) -> tuple[int, float]:
     """One item as `observe` sees it: decide whether to ask, and apply it at once where nothing stands in the way.
 
-    Returns the outcome and pi, or (-1 - r, 0) for a score of rubric r outside [0, 1]; nothing has changed then.
-    `room` is False when no further draw can be issued.
+    `asking` is the process whose evidence decides how readily the strong judge is asked: the main one, until a judge
+    alarm makes it the one with lowered bars. Returns the outcome and pi, or (-1 - r, 0) for a score of rubric r outside
+    [0, 1]; nothing has changed then. `room` is False when no further draw can be issued.
     """
     main = MainProcess(*fields)
     if scored:
         for r in range(len(cheap)):
             if not 0.0 <= cheap[r] <= 1.0:
                 return -1 - r, 0.0
-    pi = _probability(main, clock, t, cheap)
+    pi = main_probability(MainProcess(*asking), t, cheap)
     asked = coin < pi
     clock[ck.POSITION] += 1
     if every > 0 and clock[ck.POSITION] % every == 0:

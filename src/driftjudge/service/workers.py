@@ -119,6 +119,8 @@ class Workers:
         """The highest price of a call, by monitor."""
         self._calls = 0
         self._closing = False
+        self._leaving: list[Judge] = []
+        """Judges of monitors that want nothing more, with connections that may still be open."""
 
     def start(self) -> None:
         """Begin to work."""
@@ -155,6 +157,7 @@ class Workers:
             for task in list(self._tasks):
                 task.cancel()
             await asyncio.wait(self._tasks, timeout=0.1)
+        await self._dismiss()
 
     def _stop(self) -> None:
         self._stopped.set()
@@ -185,6 +188,17 @@ class Workers:
                 await self._rest(bench, started)
         finally:
             del self._benches[bench.name]
+            self._leaving += bench.judges.values()
+            if not bench.in_flight and not self._closing:
+                await self._dismiss()
+
+    async def _dismiss(self) -> None:
+        """Close the connections of judges that nobody asks any more."""
+        while self._leaving:
+            close = getattr(self._leaving.pop(), "aclose", None)  # a judge may have nothing to close
+            if close is not None:
+                with suppress(Exception):
+                    await close()
 
     async def _fetch(self, bench: _Bench) -> Wanted | None:
         """What is wanted; None where this process cannot know."""
@@ -203,6 +217,7 @@ class Workers:
         bench.conditions = set(wanted.conditions)
         if bench.judging != wanted.judging:
             bench.judging = wanted.judging
+            self._leaving += bench.judges.values()
             bench.judges.clear()
             bench.failures.clear()
             bench.paused_until.clear()

@@ -65,20 +65,23 @@ def grow(wealth: float, bet: float, d: float) -> float:
     return min(wealth * factor, WEALTH_CEILING)
 
 
+PRIOR_SHIFT = 30.0
+"""By how many observations the prior over change times is moved: mass on the very first ones would be wasted."""
+
+
 @kernel
 def restart_weight(n: float) -> float:
     """Prior mass w_n on 'the change starts at observation n' (statistics page, section 3).
 
-    A tenth on n = 0, because a monitor outlives its first item; the rest falls like 1 / ((n + 1) log^2(n + 2)), so that the delay grows only with log of the
-    change time. The sum of that sequence over n >= 1 lies below 1.31 (the first five million terms give 1.2416, the
-    others stay below the integral of 1/(x log^2 x), 1/log 5e6 = 0.0649), so that the whole prior never exceeds 1.
+    A tenth on n = 0, because some changes are there from the start; the rest falls like 1 / ((n + c) log^2(n + c)) with
+    c = 30, so that the delay grows only with log of the change time. The sum of that sequence over n >= 0 lies below
+    the integral of 1/(x log^2 x) from c - 1 on, 1/log(c - 1), so that the whole prior never exceeds 1.
 
-    >>> restart_weight(0)
-    0.1
-    >>> bool(sum(restart_weight(n) for n in range(1, 100_000)) < 0.9)
+    >>> round(restart_weight(0), 4)
+    0.1087
+    >>> bool(0.7 < sum(restart_weight(n) for n in range(100_000)) < 1.0)
     True
     """
-    if n == 0.0:
-        return 0.1
-    log = math.log(n + 2.0)
-    return 0.9 / (1.31 * (n + 1.0) * log * log)
+    log = math.log(n + PRIOR_SHIFT)
+    weight = 0.9 * math.log(PRIOR_SHIFT - 1.0) / ((n + PRIOR_SHIFT) * log * log)
+    return 0.1 + weight if n == 0.0 else weight

@@ -86,6 +86,7 @@ class Replay:
             "verdict": verdict.kind,
             "status": verdict.status,
             "explanation": verdict.explain(),
+            "details": list(self.evidence.details),
             "system_alarm_at": verdict.system_alarm_at,
             "judge_alarm_at": verdict.judge_alarm_at,
             "system_alarm_id": self.id_at(verdict.system_alarm_at),
@@ -94,6 +95,8 @@ class Replay:
             "calibration_items": self.split[1],
             "cells": [list(cell) for cell in verdict.cells],
             "rubrics": [list(rubric) for rubric in verdict.rubrics],
+            "judge_strata": list(verdict.strata),
+            "system_during_judge": verdict.system_during_judge,
             "items": cost.items,
             "strong_calls": cost.strong_calls,
             "anchor_calls": cost.anchor_calls,
@@ -263,7 +266,9 @@ def _anchor_set(table: ScoreTable, config: MonitorConfig, roles: Roles) -> Ancho
         # Only a table that answers for the judge by construction repeats itself; a logged judge was asked once.
         repeats = TABLE_PASSES if roles.strong_after is not None and config.baseline_share > 0.0 else 1
         passes = [_scores(table, roles.strong, config)] * repeats
-    return AnchorSet(ids=table.ids, human=_scores(table, roles.human, config), passes=passes)
+    placed = set(table.strata) <= set(config.strata)  # a table of anchors alone may not say where they belong
+    strata = list(table.strata) if placed and len(config.strata) > 1 else None
+    return AnchorSet(ids=table.ids, human=_scores(table, roles.human, config), passes=passes, strata=strata)
 
 
 def _position(change_at: float | None, length: int, roles: Roles) -> int | None:

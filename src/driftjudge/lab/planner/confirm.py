@@ -6,7 +6,8 @@ choice, and every bound is exact and pays for all the others and for every try.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,7 +16,7 @@ from driftjudge.lab.planner.menus import SPILL_SHIFTS, spill_cases
 from driftjudge.lab.planner.plan import Promise
 from driftjudge.lab.planner.streams import Case
 from driftjudge.lab.planner.target import Target
-from driftjudge.lab.planner.trials import Bench, Count
+from driftjudge.lab.planner.trials import Bench, Count, Runs
 
 ERROR = 0.05
 """Probability that any of a plan's promises, of all its tries, is wrong about the simulated streams."""
@@ -70,6 +71,16 @@ class Jury:
             )
         return low / self.streams
 
+    def falls_short(self, count: Count, wanted: float) -> bool:
+        """Whether so few are caught so far that `wanted` will hardly be promised in the end.
+
+        >>> jury = Jury(300, 0.002)
+        >>> jury.falls_short(Count(90, 100), 0.9), jury.falls_short(Count(95, 100), 0.9)
+        (True, False)
+        """
+        needed = self.rate_for(wanted)
+        return count.rate < needed - math.sqrt(needed * (1.0 - needed) / count.streams)
+
     def rate_under(self, wanted: float) -> float:
         """The largest share of mistakes at which no more than `wanted` of them may be promised."""
         hits = 0
@@ -85,9 +96,22 @@ def jury_for(streams: int, strata: int) -> Jury:
 
 
 def promises_of(
-    bench: Bench, target: Target, jury: Jury, design: Design, calibration: int, strata: Sequence[int], seeds: range
+    bench: Bench,
+    target: Target,
+    jury: Jury,
+    design: Design,
+    calibration: int,
+    strata: Sequence[int],
+    seeds: range,
+    *,
+    give_up: bool = False,
+    excused: Collection[str] = (),
 ) -> list[Promise]:
-    """What fresh streams show of a design, with bounds."""
+    """What fresh streams show of a design, with bounds.
+
+    With `give_up` a design that falls short on the first third of the streams, other than for the `excused`, is not run
+    on the rest: what is then returned must not be promised, only be tried again with a better design.
+    """
     names = bench.world.strata
     drops = {t: Case("system", design, calibration, target.within, -target.drop, t) for t in strata}
     judge = {
@@ -96,14 +120,23 @@ def promises_of(
     }
     spills = spill_cases(design, target, calibration)
     calm = Case("none", design, calibration, max(target.within, target.judge_within))
-    found = bench.run(
-        [*drops.values(), *judge.values(), *spills, calm], seeds, "step 4 of 4: the choice on fresh streams"
-    )
+    cases = list(dict.fromkeys([*drops.values(), *judge.values(), *spills, calm]))
+    decisive = [case for t, case in drops.items() if names[t] not in excused]
+    decisive += judge.values() if "the judge" not in excused else []
+
+    def worth_more(found: Mapping[Case, Runs]) -> list[Case]:
+        short = [case for case in decisive if jury.falls_short(found[case].caught, target.detect)]
+        return [] if give_up and short else cases
+
+    found = bench.scan(cases, seeds, "step 4 of 4: the choice on fresh streams", worth_more)
+
+    given_up = len(found[calm].verdicts) < len(seeds)
 
     def caught(about: Literal["drop", "judge"], subject: str, what: str, case: Case) -> Promise:
         count = found[case].caught
         bound = count.at_least(jury.level)
-        return Promise(about, subject, what, count, bound, target.detect, kept=bound >= target.detect)
+        kept = not jury.falls_short(count, target.detect) if given_up else bound >= target.detect
+        return Promise(about, subject, what, count, bound, target.detect, kept=kept)
 
     drop = f"is charged to the system within {target.within:,} items"
     promises = [
@@ -118,7 +151,16 @@ def promises_of(
         count = found[case].spilled
         bound, what = count.at_most(jury.level), f"a judge {-case.shift:g} harsher is charged to the system"
         promises.append(
-            Promise("spill", "the system", what, count, bound, target.spill, kept=bound <= target.spill, rare=True)
+            Promise(
+                "spill",
+                "the system",
+                what,
+                count,
+                bound,
+                target.spill,
+                kept=given_up or bound <= target.spill,
+                rare=True,
+            )
         )
     items = bench.assumptions.age + calm.within
     alphas = (bench.base.alpha_system, bench.base.alpha_judge)

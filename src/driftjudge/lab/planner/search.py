@@ -127,8 +127,11 @@ class _Search:
             design = _design(bench.base, budgets[0], rates[0])
             guards = guard_menu(bench, target, calibration, design, self.scanning)
             design = self._guarded(design, guards, wider)
+            last = attempt + 1 == tries or self._dearer({"drop", "judge"}, budgets, rates) is None
             fresh = self._fresh(attempt)
-            promises = promises_of(bench, target, self.jury, design, calibration, self.strata, fresh)
+            promises = promises_of(
+                bench, target, self.jury, design, calibration, self.strata, fresh, give_up=not last, excused=excused
+            )
             broken = [promise for promise in promises if not promise.kept and promise.subject not in excused]
             dearer = self._dearer({promise.about for promise in broken}, budgets, rates)
             if not broken or dearer is None or attempt + 1 == tries:

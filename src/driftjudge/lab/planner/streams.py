@@ -73,7 +73,7 @@ class Seeded:
     """Kept over seeds: they depend on the population alone."""
     _bars: dict[int, Calibration] = field(default_factory=dict)
     _sets: dict[tuple[int, int], AnchorSet] = field(default_factory=dict)
-    _pristine: dict[tuple[object, ...], Monitor] = field(default_factory=dict)
+    _made: dict[tuple[object, ...], Monitor] = field(default_factory=dict)
     _answers: dict[tuple[int, float], NDArray[np.float64]] = field(default_factory=dict)
 
     def run(self, case: Case) -> Outcome:
@@ -83,23 +83,30 @@ class Seeded:
             config = replace(config, measure=0, shift_share=0.0)
         if case.watch == "anchors":
             return self._anchors_alone(case, config)
-        monitor = self._monitor(case, config)
-        length = self.assumptions.age + case.within + (0 if config.burst else config.guard)
+        age = self.assumptions.age
+        length = age + case.within + (0 if config.burst else config.guard)
+        monitor = self._monitor(case, config, aged=True)
+        block = self._block(case, monitor, length).part(age, length)
         to_the_end = case.watch == "all" and case.truth != "system"  # nothing follows a verdict on the system
-        return _watched(monitor, self._block(case, monitor, length), to_the_end=to_the_end)
+        return _watched(monitor, block, to_the_end=to_the_end)
 
-    def _monitor(self, case: Case, config: MonitorConfig) -> Monitor:
-        """A monitor that has seen nothing: a copy of one that is made once, sharing what no stream changes."""
+    def _monitor(self, case: Case, config: MonitorConfig, *, aged: bool = False) -> Monitor:
+        """A copy of a monitor that is made once, sharing what no stream changes.
+
+        It has seen nothing yet, or (`aged`) all healthy items before the change, which are the same in every case.
+        """
         anchored = case.watch != "main"
-        key = (config, case.calibration, (case.design.anchors, case.design.passes) if anchored else None)
-        if key not in self._pristine:
+        key = (config, case.calibration, (case.design.anchors, case.design.passes) if anchored else None, aged)
+        if key not in self._made:
             bars = self.bars(case.calibration)
             try:
                 made = Monitor(config, calibration=bars, anchors=self.anchors(case.design) if anchored else None)
             except AnchorError:  # so few anchors and passes bound nothing: such a design never sees a judge change
                 made = Monitor(config, calibration=bars)
-            self._pristine[key] = made
-        made = self._pristine[key]
+            if aged and self.assumptions.age:
+                made.observe_block(self._block(replace(case, truth="none"), made, self.assumptions.age))
+            self._made[key] = made
+        made = self._made[key]
         shared = (made.config, made.calibration, made.anchors, made.baseline)
         return copy.deepcopy(made, {id(part): part for part in shared})
 
@@ -227,11 +234,11 @@ def _moved(scores: NDArray[np.float64], lots: NDArray[np.float64], moves: Moves)
 
 def _watched(monitor: Monitor, block: Block, *, to_the_end: bool = False) -> Outcome:
     """Run to the end of the stream, or until a verdict is final."""
-    stride = len(block) if to_the_end else STRIDE
+    stride = max(1, len(block)) if to_the_end else STRIDE
     for start in range(0, len(block), stride):
-        monitor.observe_block(block.part(start, min(start + stride, len(block))))
-        if monitor.verdict.status == "final":
+        if monitor.verdict.status == "final" and not to_the_end:
             break
+        monitor.observe_block(block.part(start, min(start + stride, len(block))))
     verdict, cost = monitor.verdict, monitor.cost
     return Outcome(
         verdict.kind,

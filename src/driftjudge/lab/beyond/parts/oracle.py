@@ -8,21 +8,13 @@ constant fraction of the cap that makes its logarithm grow fastest. No method th
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from driftjudge.lab.beyond.anchor_trials import (
-    ANCHORS,
-    CHANGE_AT,
-    PASSES,
-    WATCHED,
-    config_for,
-    rescores_to_alarm,
-    set_up,
-)
+from driftjudge.lab.beyond.anchor_trials import ANCHORS, PASSES, config_for, rescores_to_alarm, set_up
 from driftjudge.lab.beyond.judges import Noisy
 from driftjudge.lab.beyond.options import BeyondOptions, aim, exhibit
 from driftjudge.lab.beyond.paths import cell_bets, recorded
@@ -32,14 +24,17 @@ from driftjudge.lab.scenarios import cast, stage
 from driftjudge.lab.setting import Setting
 from driftjudge.lab.simulate import NEVER
 from driftjudge.monitor.anchor_process import new_anchor_process
-from driftjudge.stats.anchors import anchor_statistics
+from driftjudge.monitor.baseline import Component
+from driftjudge.stats.anchors import anchor_statistic
 from driftjudge.tables.replicas import REPLICAS
 
 DATASETS = REPLICAS
-FRACTIONS = np.linspace(0.02, 1.0, 50)
+FRACTIONS = np.linspace(0.02, 0.98, 49)
 MOST_TIMES = 3.0
 AFTER = 3_000
 """Items after the change that both get to see."""
+SEEN = 240
+"""Re-scores after the change that the oracle gets to see."""
 
 Vector = NDArray[np.float64]
 
@@ -116,13 +111,13 @@ def _judge(setting: Setting, change: str, seeds: int) -> tuple[float, float, str
     table, config = setting.table, config_for(setting.table, "robust")
     before, after = (Noisy(table.judge(name), REPEAT_NOISE, 0.25) for name in ("strong", change))
     trials = rescores_to_alarm(table, config, before, after, range(seeds))
-    paths: list[list[Vector]] = []
+    paths: list[list[Path]] = []
     for seed in range(seeds):
         rng = np.random.default_rng([seed, 82])
         rows, chosen, baseline = set_up(table, config, before, rng, anchors=ANCHORS, passes=PASSES)
         process = new_anchor_process(config, chosen, baseline)
-        drawn = rng.integers(len(baseline.kept), size=WATCHED)
-        scores = after.answers(rows[baseline.kept][drawn], rng)[None]
+        drawn = rng.integers(len(baseline.kept), size=SEEN)
+        scores = after.answers(rows[baseline.kept][drawn], rng)
         paths.append(
             [
                 _statistic_paths(component, scores, process.human[drawn], process.usual[drawn], process.resolution)
@@ -131,34 +126,48 @@ def _judge(setting: Setting, change: str, seeds: int) -> tuple[float, float, str
             ]
         )
     need = math.log(config.judge_threshold)
-    best = NEVER / 1.0
+    medians = []
     for c in range(len(paths[0])):
-        for f in range(len(FRACTIONS)):
-            crossings = [np.flatnonzero(path[c][f] >= need) for path in paths]
-            median = float(np.median([at[0] + 1 if len(at) else NEVER for at in crossings]))
-            best = min(best, median)
+        f = int(np.argmax(np.mean([path[c].growth for path in paths], axis=0)))
+        crossings = [np.flatnonzero(path[c].log_wealth[f] >= need) for path in paths]
+        medians.append(float(np.median([at[0] + 1 if len(at) else NEVER for at in crossings])))
+    best = min(medians)
     ours = trials.rescores
     return (float(NEVER) if ours is None else ours), best, "re-scores"
 
 
-def _statistic_paths(component: Any, scores: Vector, human: Vector, usual: Vector, resolution: Vector) -> Vector:
-    """Log wealth on the component's ladder for every fraction, re-score by re-score: fractions x re-scores."""
-    x = np.concatenate(
+@dataclass(frozen=True)
+class Path:
+    """One statistic in one stream, for every fraction of the cap."""
+
+    log_wealth: Vector
+    """On the statistic's ladder, fractions x re-scores."""
+    growth: Vector
+    """Mean growth of the logarithm against its single bound, per fraction: what log-optimal refers to."""
+
+
+def _statistic_paths(component: Component, scores: Vector, human: Vector, usual: Vector, resolution: Vector) -> Path:
+    """How each fraction would have fared from the change on."""
+    x = np.array(
         [
-            anchor_statistics(
-                component.kind, component.rubric, component.direction, scores[:, i : i + 1], human[i : i + 1],
-                usual[i : i + 1], resolution,
+            anchor_statistic(
+                component.kind, component.rubric, component.direction, scores[i], human[i], usual[i], resolution
             )
-            for i in range(min(scores.shape[1], CHANGE_AT * 4))
+            for i in range(min(len(scores), SEEN))
         ]
-    )  # fmt: skip
+    )
     lowest = np.full((len(FRACTIONS), len(x)), np.inf)
     for rung in component.rungs:
-        step = component.cap_at(rung.centre) * component.side * (x - rung.centre)
-        with np.errstate(divide="ignore"):
-            growth = np.log(np.maximum(1.0 + FRACTIONS[:, None] * step[None], 0.0))
-        lowest = np.minimum(lowest, math.log(rung.worth) + np.cumsum(growth, axis=1))
-    return lowest
+        lowest = np.minimum(lowest, math.log(rung.worth) + np.cumsum(_growth(component, rung.centre, x), axis=1))
+    return Path(lowest, _growth(component, component.centre, x).mean(axis=1))
+
+
+def _growth(component: Component, centre: float, x: Vector) -> Vector:
+    """Of the logarithm, fractions x re-scores."""
+    step = component.cap_at(centre) * component.side * (x - centre)
+    with np.errstate(divide="ignore"):
+        growth: Vector = np.log(np.maximum(1.0 + FRACTIONS[:, None] * step[None], 0.0))
+    return growth
 
 
 def draw(_: Exhibit) -> Any:
