@@ -201,7 +201,7 @@ def test_strata_are_watched_by_themselves_where_they_hold_enough_anchors() -> No
     assert baseline.groups is not None
     assert baseline.groups.tolist() == [1] * 30 + [0] * 10
     shares = {stratum: sum(c.weight for c in baseline.components if c.stratum == stratum) for stratum in (-1, 0)}
-    assert shares == pytest.approx({-1: 0.5, 0: 0.5})
+    assert shares == pytest.approx({-1: 1.0 - config.local_share, 0: config.local_share})
     assert any("creative" in note for note in baseline.notes)
     nowhere = make_baseline(anchors, make_config(stratum_anchors=12, local_share=0.0))
     assert {component.stratum for component in nowhere.components} == {-1}

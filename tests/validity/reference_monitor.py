@@ -65,8 +65,8 @@ def run(
     issued = done = 0
     for i, t in enumerate(strata):
         position = i + 1
-        calm = config.acquisition == "recent" and course.judge_at is not None
-        pi = config.budget if calm else cells.pi(t, cheap[i])
+        lowered = config.acquisition == "recent" and course.judge_at is not None
+        pi = (correction.cells if lowered else cells).pi(t, cheap[i])
         asked = coins[i] < pi
         course.strong_calls += asked
         cells.take(t, cheap[i], asked, pi, strong[i])
@@ -78,6 +78,8 @@ def run(
         if course.judge_at is not None and course.dropped_at is None:
             course.corrected = correction.cells
             course.dropped_at = position if correction.take(t, cheap[i], asked, pi, strong[i]) else None
+            if course.dropped_at is not None:  # what is shown needs no more labels
+                correction.cells.growth = {cell: [] for cell in correction.cells.watched}
         while done < issued:
             repeats = rescored[versions[i]]
             anchor = int(draw_coins[done] * len(anchors.human))

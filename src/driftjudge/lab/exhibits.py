@@ -165,11 +165,12 @@ def markdown(exhibit: Exhibit) -> str:
     """The exhibit as a Markdown section."""
     kind = "replica" if exhibit.replica else "real table"
     columns = exhibit.columns
+    published = any(entry.published is not None for row in exhibit.rows for entry in row.entries.values())
+    beside = " Ours, with the paper's in brackets." if published else ""
     lines = [
         f"### {exhibit.title} ({exhibit.source})",
         "",
-        f"{exhibit.dataset} ({kind}), {exhibit.seeds} seeds, preset `{exhibit.preset}`. Ours, with the paper's in "
-        "brackets.",
+        f"{exhibit.dataset} ({kind}), {exhibit.seeds} seeds, preset `{exhibit.preset}`.{beside}",
         "",
         "| " + " | ".join(["", *columns]) + " |",
         "|" + "---|" * (len(columns) + 1),

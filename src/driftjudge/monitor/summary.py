@@ -26,7 +26,7 @@ from driftjudge.monitor.evidence import (
     JudgeStratum,
     SystemDuringJudge,
 )
-from driftjudge.monitor.layout import BAR, EVALUE, ITEMS, NULL, ONSET, SEEN, SUM_D, WEALTH, WEIGHT
+from driftjudge.monitor.layout import BAR, EVALUE, ITEMS, KIND, NULL, ONSET, SEEN, SUM_D, WEALTH, WEIGHT
 from driftjudge.monitor.main_process import DETECTOR, MainProcess, main_evalue
 from driftjudge.monitor.measured import Measured
 from driftjudge.monitor.verdict import ANY_RUBRIC
@@ -78,12 +78,17 @@ def named_cells(main: MainProcess, config: MonitorConfig) -> tuple[tuple[str, st
 
 
 def moved_rubrics(anchor: AnchorProcess, config: MonitorConfig) -> tuple[tuple[str, str], ...]:
-    """Rubrics whose components e-Holm names at the alarm, with the direction, strongest first."""
+    """Rubrics whose components e-Holm names at the alarm, with the direction, strongest first.
+
+    Where it names none, the rubric with the strongest evidence of its own, if there is any; an alarm that comes after a
+    few re-scores may know only that the judge departs from its usual scores.
+    """
     evalues = anchor.statistics[:, EVALUE]
     weights = anchor.statistics[:, WEIGHT] if anchor.alarm_rule == AVERAGE else None
     named = np.flatnonzero(_named(evalues, anchor.betting, anchor.threshold, weights))
-    if len(named) == 0:
-        named = np.array([int(np.argmax(evalues))])
+    own = np.flatnonzero(~np.isin(anchor.meanings[:, KIND], OF_NO_RUBRIC))
+    if not np.isin(named, own).any() and len(own) and float(np.max(evalues[own])) > 1.0:
+        named = own[[int(np.argmax(evalues[own]))]]
     found: dict[str, str] = {}
     for i in sorted(named.tolist(), key=lambda i: (-evalues[i], i)):
         kind, r, direction = anchor.meanings[i]
