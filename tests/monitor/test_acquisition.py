@@ -32,6 +32,7 @@ from driftjudge.monitor.layout import (
     SUM_CHEAP,
     WEALTH,
 )
+from tests.monitor.builders import GOOD, make_monitor, raise_judge_alarm
 
 FLOOR = 0.2
 THRESHOLD = 100.0
@@ -183,3 +184,16 @@ def test_only_the_boundary_rule_looks_at_the_items_own_cheap_scores(
     rule: int, wealth: tuple[float, ...], one: tuple[float, float], other: tuple[float, float]
 ) -> None:
     assert probability(rule, wealth=wealth, cheap=one) == probability(rule, wealth=wealth, cheap=other)
+
+
+def test_after_a_judge_alarm_evidence_against_the_old_judges_bars_earns_no_labels() -> None:
+    monitor = make_monitor(acquisition="recent", budget=0.3, anchor_every=1)
+    monitor._main.cells[:, RECENT] = 10.0
+    assert monitor.observe("before", stratum="coding", cheap=GOOD).probability == 1.0
+    monitor.record_strong("before", GOOD)
+    raise_judge_alarm(monitor)
+    monitor._main.cells[:, RECENT] = 10.0
+    assert monitor.observe("after", stratum="coding", cheap=GOOD).probability == pytest.approx(0.3)
+    assert monitor._corrected is not None
+    monitor._corrected.cells[:, RECENT] = 10.0  # but that against lowered ones does
+    assert monitor.observe("later", stratum="coding", cheap=GOOD).probability == 1.0

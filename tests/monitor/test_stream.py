@@ -17,8 +17,8 @@ def take(monitor: Monitor, cheap: tuple[float, float] = (0.75, 0.75), **settings
     """One item of the first stratum; the coin falls on 'do not ask' unless told otherwise."""
     arguments = {"every": 0, "room": True, "scored": True, "coin": 0.99, "first_in_line": True, **settings}
     outcome, pi = take_item(
-        monitor._main_fields, monitor._asking_fields, monitor._clock, 60, 0, arguments["every"], arguments["room"], 0, np.array(cheap),
-        arguments["scored"], arguments["coin"], arguments["first_in_line"],
+        monitor._main_fields, monitor._asking_fields, monitor._clock, 60, 0, arguments["every"], arguments["room"],
+        0, np.array(cheap), arguments["scored"], arguments["coin"], arguments["first_in_line"],
     )  # fmt: skip
     return int(outcome), float(pi)
 
