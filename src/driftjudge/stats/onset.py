@@ -54,7 +54,7 @@ def onset_step(rows: NDArray[np.float64], row: int, first: int, n: float, d: flo
     >>> for n in range(1, 101): onset_step(state, 0, 0, float(n), 0.25 if n > 60 else -0.1)
     >>> found = onset_of(state[0])
     >>> bool(58 < found.start < 63), round(found.size, 2)
-    (True, 0.24)
+    (True, 0.23)
     """
     growth = math.exp(STEEPNESS * (d - MIDDLE))
     grown = rows[row, first + MASS] + 1.0
